@@ -1,0 +1,3 @@
+"""Supervised Claude Code sessions as actors."""
+
+from __future__ import annotations
