@@ -29,7 +29,7 @@ class InvalidCallbackResult(ClaudeActorsError, TypeError):
     """A callback returned something that its event has no meaning for; the fallback answer was used."""
 
 
-# --- starting -----------------------------------------------------------------------------------------------------------
+# --- starting ---
 
 
 class StartError(ClaudeActorsError):
@@ -94,7 +94,7 @@ class ExitedDuringStart(StartError):
         super().__init__(_with_tail(f"the CLI ended during start ({describe_exit(code, signal)})", self.stderr_tail))
 
 
-# --- control requests ---------------------------------------------------------------------------------------------------
+# --- control requests ---
 
 
 class ControlError(ClaudeActorsError):
@@ -144,7 +144,7 @@ class WriteFailed(ControlError):
     """What was sent could not be written to the CLI (its input is closed, stuck, or over its bound)."""
 
 
-# --- endings ------------------------------------------------------------------------------------------------------------
+# --- endings ---
 
 
 class SessionEnded(ControlError):
@@ -175,7 +175,7 @@ class TurnFailed(ClaudeActorsError):
         super().__init__(f"the turn ended with {subtype}: {reason}")
 
 
-# --- mailboxes ----------------------------------------------------------------------------------------------------------
+# --- mailboxes ---
 
 
 class MailboxClosed(ClaudeActorsError):
@@ -202,7 +202,7 @@ class MailboxOverflow(ClaudeActorsError):
         super().__init__(f"mailbox {mailbox!r} overflowed its limits {self.limits}")
 
 
-# --- words --------------------------------------------------------------------------------------------------------------
+# --- words ---
 
 
 def describe_exit(code: int | None, signal: int | None) -> str:
