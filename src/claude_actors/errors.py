@@ -29,6 +29,10 @@ class InvalidCallbackResult(ClaudeActorsError, TypeError):
     """A callback returned something that its event has no meaning for; the fallback answer was used."""
 
 
+class ToolError(ClaudeActorsError):
+    """Raise this in a tool of yours to refuse: the model is given the message as it stands, and no traceback."""
+
+
 # --- starting ---
 
 

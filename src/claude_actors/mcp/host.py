@@ -1,0 +1,143 @@
+"""How a session talks to an in-process MCP server, whatever kind of server it is.
+
+`host_for` makes one host for one server in one session; whoever runs callbacks gives it JSON-RPC messages and wraps what
+comes back with `mcp_answer` or, when nothing usable came in time, `mcp_fallback`. It knows no actor and starts no thread.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from claude_actors.errors import InvalidOptions
+from claude_actors.mcp import jsonrpc
+
+if TYPE_CHECKING:
+    from claude_actors.callbacks.context import CallbackContext
+
+JsonObject = dict[str, Any]
+RawHandler = Callable[[JsonObject], JsonObject | Awaitable[JsonObject | None] | None]
+Outcome = JsonObject | Awaitable[JsonObject | None] | concurrent.futures.Future[JsonObject | None] | None
+RunOnLoop = Callable[[Coroutine[Any, Any, Any]], concurrent.futures.Future[Any]]
+"""Submit a coroutine to the shared event loop from any thread: `asyncio.run_coroutine_threadsafe(coro, loop)`."""
+
+
+@runtime_checkable
+class McpHost(Protocol):
+    """One in-process server as one session sees it. All methods may be called from any thread."""
+
+    def handle(self, message: JsonObject, ctx: CallbackContext) -> Outcome:
+        """Take one message; give the reply, `None` if none is owed, or what will become one (see `settled`).
+
+        May run user code and block, unless `is_async(message)`.
+        """
+
+    def is_async(self, message: JsonObject) -> bool:
+        """Say whether this message belongs on the shared event loop: `handle` will not block and gives an awaitable."""
+
+    def cancelled(self, request_id: str) -> None:
+        """Learn that the control request of this id (`ctx.request_id`) needs no reply any more. Never blocks."""
+
+    def close(self) -> concurrent.futures.Future[None] | None:
+        """End whatever is still running, for good. Never blocks; a future, if given, is done when nothing is left."""
+
+
+def host_for(name: str, server: object, run_on_loop: RunOnLoop | None = None) -> McpHost:
+    """Make the host of one server for one session.
+
+    `server` is a `ToolServer`, a raw handler, a server object of the `mcp` package (which needs `run_on_loop`), the
+    official SDK's `{"type": "sdk", "instance": …}`, or a ready host. Raises `InvalidOptions` for anything else.
+    """
+    from claude_actors.mcp.server import ToolServer, ToolServerHost  # the server module builds on this one
+
+    server = _unwrapped(server)
+    if isinstance(server, ToolServer):
+        return ToolServerHost(server)
+    if _is_official(server):
+        return _official_host(name, server, run_on_loop)
+    if isinstance(server, McpHost) and not inspect.isclass(server):
+        return server
+    if callable(server) and not inspect.isclass(server):
+        return RawHost(server)
+    raise InvalidOptions(
+        f"mcp_servers[{name!r}]: {type(server).__name__} is no MCP server; give a ToolServer, a function "
+        "(message) -> reply, a server of the mcp package, or a configuration mapping"
+    )
+
+
+def is_in_process(server: object) -> bool:
+    """Say whether a value of `Options.mcp_servers` is served by this process, not by the CLI from a configuration."""
+    return not isinstance(server, Mapping) or "instance" in server
+
+
+async def settled(outcome: Outcome) -> JsonObject | None:
+    """Await what `McpHost.handle` gave, whichever of its forms it is. Cancelling this cancels the call."""
+    if isinstance(outcome, concurrent.futures.Future):
+        import asyncio
+
+        return await asyncio.wrap_future(outcome)
+    return await outcome if isinstance(outcome, Awaitable) else outcome
+
+
+def mcp_answer(message: object, reply: object) -> JsonObject:
+    """Make the control response's payload for a reply. A notification is answered too, with an empty result."""
+    if isinstance(reply, dict):
+        return {"mcp_response": reply}
+    if isinstance(message, dict) and "id" in message and "method" in message:
+        # The CLI would wait for ever for a request that gets no reply.
+        return mcp_fallback(message, "the server gave no reply" if reply is None else "the server's reply is no object")
+    return {"mcp_response": {"jsonrpc": "2.0", "result": {}}}
+
+
+def mcp_fallback(message: object, reason: str) -> JsonObject:
+    """Make the payload that fails this one message: JSON-RPC internal error, with the id as it came."""
+    message_id = message.get("id") if isinstance(message, dict) else None
+    return {"mcp_response": jsonrpc.failure(message_id, jsonrpc.INTERNAL_ERROR, reason)}
+
+
+class RawHost:
+    """A user's function as a server: messages and replies pass through untouched, and so do its exceptions."""
+
+    def __init__(self, handler: RawHandler) -> None:
+        self._handler = handler
+        self._is_async = is_coroutine_function(handler)
+
+    def handle(self, message: JsonObject, ctx: CallbackContext) -> Outcome:
+        return self._handler(message)
+
+    def is_async(self, message: JsonObject) -> bool:
+        return self._is_async
+
+    def cancelled(self, request_id: str) -> None:
+        """Nothing to do: the handler is given no context, and its coroutine is cancelled by whoever runs it."""
+
+    def close(self) -> None:
+        """Nothing is kept."""
+
+
+def is_coroutine_function(function: Callable[..., Any]) -> bool:
+    """Say whether calling this gives a coroutine; sees through partials and objects with `async def __call__`."""
+    if inspect.iscoroutinefunction(function):
+        return True
+    return inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+
+
+def _unwrapped(server: object) -> object:
+    return server["instance"] if isinstance(server, Mapping) and "instance" in server else server
+
+
+def _is_official(server: object) -> bool:
+    # By name, so that the mcp package is imported only where somebody uses it.
+    return any(base.__module__.partition(".")[0] == "mcp" for base in type(server).__mro__) or any(
+        hasattr(server, attribute) for attribute in ("_lowlevel_server", "_mcp_server")
+    )
+
+
+def _official_host(name: str, server: object, run_on_loop: RunOnLoop | None) -> McpHost:
+    from claude_actors.mcp.official import OfficialServerHost  # imports the mcp package
+
+    if run_on_loop is None:
+        raise InvalidOptions(f"mcp_servers[{name!r}]: a server of the mcp package needs an event loop to live on")
+    return OfficialServerHost(server, run_on_loop, name=name)
