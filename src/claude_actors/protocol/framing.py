@@ -1,0 +1,99 @@
+"""Chunks of any size in, whole lines out: bounded, and linear in the bytes fed whatever the chunking.
+
+It knows nothing of JSON. Each byte is searched once when it comes and copied once when its line ends.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import msgspec
+
+MIB: Final = 1024 * 1024
+MAX_LINE: Final = 16 * MIB
+WARN_AT: Final = MIB
+
+
+class LineDiscarded(msgspec.Struct, frozen=True):
+    """A line over the limit was thrown away up to its newline; `size` is all of it, in bytes."""
+
+    size: int
+
+
+class LineGrowing(msgspec.Struct, frozen=True):
+    """An unfinished line has passed the warning size; said once a line. `size` is what of it has come so far."""
+
+    size: int
+
+
+Framed: TypeAlias = bytes | LineDiscarded | LineGrowing
+
+
+class LineBuffer:
+    """Cut a stream into lines without their newline (or CRLF), skipping blank ones."""
+
+    def __init__(self, max_line: int = MAX_LINE, warn_at: int = WARN_AT) -> None:
+        self._max_line = max_line
+        self._warn_at = warn_at
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._discarding = False
+        self._warned = False
+
+    @property
+    def pending(self) -> int:
+        """Count the bytes that are held of an unfinished line."""
+        return 0 if self._discarding else self._size
+
+    def feed(self, chunk: bytes) -> list[Framed]:
+        """Take a chunk and return the lines that it ends, and reports of discarded or growing ones, in order."""
+        pieces = chunk.split(b"\n")
+        tail = pieces.pop()
+        framed: list[Framed] = []
+        if pieces and self._size:
+            self._hold(pieces.pop(0))
+            self._end_line(framed)
+        # Only a chunk beyond the limit can hold a whole line beyond it.
+        if len(chunk) > self._max_line:
+            for piece in pieces:
+                self._hold(piece)
+                self._end_line(framed)
+        elif b"\r" in chunk:
+            framed.extend(piece.removesuffix(b"\r") for piece in pieces if piece and not piece.isspace())
+        else:
+            framed.extend([piece for piece in pieces if piece and not piece.isspace()])
+        self._hold(tail)
+        self._warn(framed)
+        return framed
+
+    def finish(self) -> list[Framed]:
+        """Return what an unfinished last line comes to: itself, or the report that it was discarded, or nothing."""
+        framed: list[Framed] = []
+        self._end_line(framed)
+        return framed
+
+    def _hold(self, part: bytes) -> None:
+        if not part:
+            return
+        self._size += len(part)
+        if self._size > self._max_line:
+            self._discarding = True
+            self._parts.clear()
+        else:
+            self._parts.append(part)
+
+    def _end_line(self, framed: list[Framed]) -> None:
+        if self._discarding:
+            framed.append(LineDiscarded(self._size))
+        else:
+            line = b"".join(self._parts).removesuffix(b"\r")
+            if line and not line.isspace():
+                framed.append(line)
+        self._parts.clear()
+        self._size = 0
+        self._discarding = self._warned = False
+
+    def _warn(self, framed: list[Framed]) -> None:
+        if self._size > self._warn_at and not self._warned and not self._discarding:
+            self._warned = True
+            framed.append(LineGrowing(self._size))

@@ -1,0 +1,52 @@
+"""Making a typed value from plain JSON that does not quite fit its type: keep what fits, default the rest.
+
+Runs only after the strict decode of a frame has failed, so that one odd field does not cost the whole frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from claude_actors.wire.kept import PRIVATE
+
+S = TypeVar("S", bound=msgspec.Struct)
+Fitter = Callable[[Any], Any]
+
+UNFIT: Final = object()
+"""What a fitter returns for a value that it cannot use."""
+
+
+def salvage(cls: type[S], data: Mapping[str, Any], fitters: Mapping[str, Fitter] | None = None) -> S | None:
+    """Make a `cls` of the fields in `data` that fit; None if one that it cannot do without is missing or odd.
+
+    `fitters` replaces the strict conversion of the fields that it names.
+    """
+    values: dict[str, Any] = {}
+    for field in msgspec.structs.fields(cls):
+        fitter = (fitters or {}).get(field.name) or _strict(field.type)
+        value = data.get(field.encode_name, UNFIT)
+        if value is not UNFIT and not field.encode_name.startswith(PRIVATE):
+            value = fitter(value)
+        if value is not UNFIT and not field.encode_name.startswith(PRIVATE):
+            values[field.name] = value
+        elif field.required:
+            return None
+    return cls(**values)
+
+
+def _strict(kind: Any) -> Fitter:
+    return _raw if kind is msgspec.Raw else lambda value: _convert(value, kind)
+
+
+def _convert(value: Any, kind: Any) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except (msgspec.ValidationError, RecursionError):
+        return UNFIT
+
+
+def _raw(value: Any) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(value))
