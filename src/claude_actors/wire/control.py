@@ -16,8 +16,8 @@ from claude_actors.wire.salvage import salvage
 # --- requests that we send ---
 
 
-class TypedRequest(msgspec.Struct, frozen=True, kw_only=True, tag_field="subtype"):
-    """Base of the requests that we have types for; a field that is UNSET does not travel, one that is None travels as null."""
+class TypedRequest(msgspec.Struct, frozen=True, tag_field="subtype"):
+    """Base of the requests that we have types for; an UNSET field does not travel, None travels as null."""
 
     @property
     def subtype(self) -> str:
@@ -25,7 +25,7 @@ class TypedRequest(msgspec.Struct, frozen=True, kw_only=True, tag_field="subtype
         return str(self.__struct_config__.tag)
 
 
-class Initialize(TypedRequest, tag="initialize", rename="camel"):
+class Initialize(TypedRequest, frozen=True, kw_only=True, tag="initialize", rename="camel"):
     """Open the session: hooks, in-process MCP servers and what else does not travel in argv."""
 
     hooks: Mapping[str, Any] | None = None
@@ -47,132 +47,132 @@ class Initialize(TypedRequest, tag="initialize", rename="camel"):
     mcp_servers: Mapping[str, Any] | UnsetType = UNSET
 
 
-class Interrupt(TypedRequest, tag="interrupt"):
+class Interrupt(TypedRequest, frozen=True, tag="interrupt"):
     """End the running turn; the session goes on."""
 
 
-class SetPermissionMode(TypedRequest, tag="set_permission_mode"):
+class SetPermissionMode(TypedRequest, frozen=True, tag="set_permission_mode"):
     """Change the permission mode."""
 
     mode: str
 
 
-class SetModel(TypedRequest, tag="set_model"):
+class SetModel(TypedRequest, frozen=True, tag="set_model"):
     """Change the model; None goes back to the default."""
 
     model: str | None = None
 
 
-class SetMaxThinkingTokens(TypedRequest, tag="set_max_thinking_tokens"):
+class SetMaxThinkingTokens(TypedRequest, frozen=True, tag="set_max_thinking_tokens"):
     """Change the thinking budget; None removes it."""
 
     max_thinking_tokens: int | None = None
 
 
-class RewindFiles(TypedRequest, tag="rewind_files"):
+class RewindFiles(TypedRequest, frozen=True, tag="rewind_files"):
     """Put files back to where they were at a user message; a dry run only tells what would change."""
 
     user_message_id: str
     dry_run: bool | UnsetType = UNSET
 
 
-class McpStatus(TypedRequest, tag="mcp_status"):
+class McpStatus(TypedRequest, frozen=True, tag="mcp_status"):
     """Ask for the state of the MCP servers."""
 
 
-class McpReconnect(TypedRequest, tag="mcp_reconnect"):
+class McpReconnect(TypedRequest, frozen=True, tag="mcp_reconnect"):
     """Connect an MCP server again."""
 
     server_name: str = field(name="serverName")
 
 
-class McpToggle(TypedRequest, tag="mcp_toggle"):
+class McpToggle(TypedRequest, frozen=True, tag="mcp_toggle"):
     """Switch an MCP server on or off."""
 
     server_name: str = field(name="serverName")
     enabled: bool
 
 
-class McpSetServers(TypedRequest, tag="mcp_set_servers"):
+class McpSetServers(TypedRequest, frozen=True, tag="mcp_set_servers"):
     """Replace the MCP servers of the session."""
 
     servers: Mapping[str, Any]
 
 
-class McpReadResource(TypedRequest, tag="mcp_read_resource"):
+class McpReadResource(TypedRequest, frozen=True, tag="mcp_read_resource"):
     """Read a resource of an MCP server."""
 
     server_name: str = field(name="serverName")
     uri: str
 
 
-class GetContextUsage(TypedRequest, tag="get_context_usage"):
+class GetContextUsage(TypedRequest, frozen=True, tag="get_context_usage"):
     """Ask how the context window is used."""
 
 
-class StopTask(TypedRequest, tag="stop_task"):
+class StopTask(TypedRequest, frozen=True, tag="stop_task"):
     """Stop a background task."""
 
     task_id: str
 
 
-class BackgroundTasks(TypedRequest, tag="background_tasks"):
+class BackgroundTasks(TypedRequest, frozen=True, tag="background_tasks"):
     """Send running foreground tasks to the background, or the one that a tool use started."""
 
     tool_use_id: str | UnsetType = UNSET
 
 
-class ApplyFlagSettings(TypedRequest, tag="apply_flag_settings"):
+class ApplyFlagSettings(TypedRequest, frozen=True, tag="apply_flag_settings"):
     """Lay settings over those of the session."""
 
     settings: Mapping[str, Any]
 
 
-class GetSettings(TypedRequest, tag="get_settings"):
+class GetSettings(TypedRequest, frozen=True, tag="get_settings"):
     """Ask for the settings in force."""
 
 
-class ListModels(TypedRequest, tag="list_models"):
+class ListModels(TypedRequest, frozen=True, tag="list_models"):
     """Ask for the models on offer."""
 
 
-class ReloadPlugins(TypedRequest, tag="reload_plugins"):
+class ReloadPlugins(TypedRequest, frozen=True, tag="reload_plugins"):
     """Load the plugins again."""
 
 
-class ReloadSkills(TypedRequest, tag="reload_skills"):
+class ReloadSkills(TypedRequest, frozen=True, tag="reload_skills"):
     """Load the skills again."""
 
 
-class ReadFile(TypedRequest, tag="read_file"):
+class ReadFile(TypedRequest, frozen=True, tag="read_file"):
     """Read a file as the CLI sees it."""
 
     path: str
 
 
-class CancelAsyncMessage(TypedRequest, tag="cancel_async_message"):
+class CancelAsyncMessage(TypedRequest, frozen=True, tag="cancel_async_message"):
     """Take back a queued prompt that has not started."""
 
     message_uuid: str
 
 
-class GetTaskOutput(TypedRequest, tag="get_task_output"):
+class GetTaskOutput(TypedRequest, frozen=True, tag="get_task_output"):
     """Ask for what a background task has printed."""
 
     task_id: str
 
 
-class RenameSession(TypedRequest, tag="rename_session"):
+class RenameSession(TypedRequest, frozen=True, tag="rename_session"):
     """Give the session a title."""
 
     title: str
 
 
-class GetUsage(TypedRequest, tag="get_usage"):
+class GetUsage(TypedRequest, frozen=True, tag="get_usage"):
     """Ask for the account's usage."""
 
 
-class GetSessionCost(TypedRequest, tag="get_session_cost"):
+class GetSessionCost(TypedRequest, frozen=True, tag="get_session_cost"):
     """Ask what the session has cost."""
 
 
