@@ -1,1 +1,1 @@
-"""Placeholder until the package is filled."""
+"""What users decide in their own code: hooks, permissions, elicitation, and the values that they answer with."""

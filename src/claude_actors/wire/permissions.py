@@ -1,0 +1,158 @@
+"""What travels about permissions: rules, the updates of them that the CLI suggests, and the request to use a tool.
+
+Data only: who decides, and how, is no matter here. Nothing that the CLI sends can make these raise; a form that is not
+known is kept as it came, and so is every field that is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+PermissionMode: TypeAlias = Literal["default", "manual", "acceptEdits", "plan", "bypassPermissions", "auto", "dontAsk"]
+PermissionBehavior: TypeAlias = Literal["allow", "deny", "ask"]
+PermissionDestination: TypeAlias = Literal["userSettings", "projectSettings", "localSettings", "session", "cliArg"]
+
+
+class PermissionRule(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Name a tool, and with `rule_content` only some uses of it (`npm test:*`)."""
+
+    tool_name: str
+    rule_content: str | None = None
+
+
+class _Update(msgspec.Struct, frozen=True, tag_field="type", dict=True):
+    @cached_property
+    def raw(self) -> dict[str, Any]:
+        """The update as it stands on the wire; one that the CLI sent goes back with every field that it came with."""
+        return dict(msgspec.to_builtins(self))
+
+
+class _RulesUpdate(_Update, frozen=True):
+    rules: tuple[PermissionRule, ...]
+    behavior: PermissionBehavior
+    destination: PermissionDestination = "session"
+
+
+class AddRules(_RulesUpdate, frozen=True, tag="addRules"):
+    """Add rules to a destination's list of that behaviour."""
+
+
+class ReplaceRules(_RulesUpdate, frozen=True, tag="replaceRules"):
+    """Put these rules in place of a destination's list of that behaviour."""
+
+
+class RemoveRules(_RulesUpdate, frozen=True, tag="removeRules"):
+    """Take rules out of a destination's list of that behaviour."""
+
+
+class SetMode(_Update, frozen=True, tag="setMode"):
+    """Change the permission mode."""
+
+    mode: PermissionMode
+    destination: PermissionDestination = "session"
+
+
+class AddDirectories(_Update, frozen=True, tag="addDirectories"):
+    """Let the session work in more directories."""
+
+    directories: tuple[str, ...]
+    destination: PermissionDestination = "session"
+
+
+class RemoveDirectories(_Update, frozen=True, tag="removeDirectories"):
+    """Take directories away from the session."""
+
+    directories: tuple[str, ...]
+    destination: PermissionDestination = "session"
+
+
+class UnknownUpdate(msgspec.Struct, frozen=True):
+    """An update of a form that this library does not know, as it came; it can be passed back like any other."""
+
+    raw: dict[str, Any]
+
+
+KnownUpdate: TypeAlias = AddRules | ReplaceRules | RemoveRules | SetMode | AddDirectories | RemoveDirectories
+PermissionUpdate: TypeAlias = KnownUpdate | UnknownUpdate
+
+
+def decode_update(raw: Mapping[str, Any]) -> PermissionUpdate:
+    """Read one update; never raises."""
+    form = dict(raw)
+    try:
+        update: KnownUpdate = msgspec.convert(form, KnownUpdate)
+    except msgspec.ValidationError:
+        return UnknownUpdate(form)
+    update.__dict__["raw"] = form
+    return update
+
+
+def decode_updates(raw: object) -> tuple[PermissionUpdate, ...]:
+    """Read a list of updates; what is no list of objects is left out."""
+    if not isinstance(raw, Sequence) or isinstance(raw, str):
+        return ()
+    return tuple(decode_update(item) for item in raw if isinstance(item, Mapping))
+
+
+class ToolPermissionRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True, omit_defaults=True):
+    """The CLI's question whether a tool may run, as a permission callback gets it.
+
+    Texts (`title`, `description`, `decision_reason`) may carry terminal escapes: clean them before showing them.
+    """
+
+    tool_name: str
+    input: dict[str, Any]
+    tool_use_id: str = ""
+    title: str | None = None
+    display_name: str | None = None
+    description: str | None = None
+    suggestions: tuple[PermissionUpdate, ...] = ()
+    blocked_path: str | None = None
+    decision_reason: str | None = None
+    decision_reason_type: str | None = None
+    agent_id: str | None = None
+    requires_user_interaction: bool = False
+
+    @cached_property
+    def raw(self) -> dict[str, Any]:
+        """The request as the CLI sent it."""
+        fields = {name: getattr(self, name) for name in ("tool_name", "input", "tool_use_id", *_OPTIONAL_TEXTS)}
+        present = {name: value for name, value in fields.items() if value is not None}
+        return {"subtype": "can_use_tool", **present, "permission_suggestions": [item.raw for item in self.suggestions]}
+
+    @property
+    def plan(self) -> str | None:
+        """The plan that is up for approval, if this is `ExitPlanMode`; otherwise None."""
+        plan = self.input.get("plan") if self.tool_name == "ExitPlanMode" else None
+        return plan if isinstance(plan, str) else None
+
+
+_OPTIONAL_TEXTS: Final = (
+    "title",
+    "display_name",
+    "description",
+    "blocked_path",
+    "decision_reason",
+    "decision_reason_type",
+    "agent_id",
+)
+
+
+def read_permission_request(raw: Mapping[str, Any]) -> ToolPermissionRequest:
+    """Make the typed view of a `can_use_tool` request; never raises, a field of a wrong type counts as missing."""
+    form = dict(raw)
+    tool_input, tool_use_id = form.get("input"), form.get("tool_use_id")
+    request = ToolPermissionRequest(
+        tool_name=str(form.get("tool_name", "")),
+        input=tool_input if isinstance(tool_input, dict) else {},
+        tool_use_id=tool_use_id if isinstance(tool_use_id, str) else "",
+        suggestions=decode_updates(form.get("permission_suggestions")),
+        requires_user_interaction=form.get("requires_user_interaction") is True,
+        **{name: value for name in _OPTIONAL_TEXTS if isinstance(value := form.get(name), str)},
+    )
+    request.__dict__["raw"] = form
+    return request
