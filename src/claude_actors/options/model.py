@@ -1,0 +1,189 @@
+"""`Options`: everything that can be set for one session, as one immutable value.
+
+Names and meanings are those of the official Python SDK wherever it has the option. This module knows the values only:
+what each becomes for the CLI stands in `claude_actors.cli.rows`, whether it is sound in `claude_actors.options.rules`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from types import MappingProxyType
+from typing import Any, Literal
+
+from claude_actors.options.rules import check_options
+from claude_actors.options.shown import describe_option
+from claude_actors.options.types import (
+    AgentDefinition,
+    EffortLevel,
+    OutputFormat,
+    OverflowPolicy,
+    PermissionMode,
+    PluginConfig,
+    SettingSource,
+    StderrCallback,
+    SystemPrompt,
+    TaskBudget,
+    Thinking,
+    ToolsPreset,
+)
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class Options:
+    """The settings of one session; keyword only, immutable, checked when made.
+
+    Raises InvalidOptions, which names the option. Nothing here touches the file system: paths are looked at when a
+    session starts.
+    """
+
+    # The program and its surroundings.
+    cli_path: str | PathLike[str] | None = None
+    cwd: str | PathLike[str] | None = None
+    env: Mapping[str, str | None] = field(default_factory=dict)
+    inherit_env: bool = True
+    user: str | None = None
+    add_dirs: Sequence[str | PathLike[str]] = ()
+    project_config_root: str | PathLike[str] | None = None
+    extra_args: Mapping[str, str | None] = field(default_factory=dict)
+    skip_version_check: bool = False
+    client_app: str | None = None
+    debug: bool | str = False
+    debug_file: str | PathLike[str] | None = None
+    port_factory: Callable[..., Any] | None = None
+
+    # The model and what it is told.
+    model: str | None = None
+    fallback_model: str | None = None
+    system_prompt: SystemPrompt | None = None
+    thinking: Thinking | None = None
+    max_thinking_tokens: int | None = None
+    effort: EffortLevel | None = None
+    betas: Sequence[str] = ()
+    output_format: OutputFormat | Mapping[str, Any] | None = None
+    plan_mode_instructions: str | None = None
+    max_turns: int | None = None
+    max_budget_usd: float | None = None
+    task_budget: TaskBudget | None = None
+
+    # What it may use.
+    tools: Sequence[str] | ToolsPreset | None = None
+    allowed_tools: Sequence[str] = ()
+    disallowed_tools: Sequence[str] = ()
+    tool_aliases: Mapping[str, str] = field(default_factory=dict)
+    mcp_servers: Mapping[str, Any] | str | PathLike[str] = field(default_factory=dict)
+    strict_mcp_config: bool = False
+    agent: str | None = None
+    agents: Mapping[str, AgentDefinition | Any] | None = None
+    skills: Sequence[str] | Literal["all"] | None = None
+    plugins: Sequence[PluginConfig] = ()
+    settings: str | PathLike[str] | Mapping[str, Any] | None = None
+    setting_sources: Sequence[SettingSource] | None = None
+    sandbox: Mapping[str, Any] | None = None
+
+    # Who decides.
+    permission_mode: PermissionMode | None = None
+    allow_dangerously_skip_permissions: bool = False
+    permission_prompt_tool_name: str | None = None
+    can_use_tool: Callable[[Any, Any], Any] | None = None
+    hooks: Any = None
+    on_elicitation: Callable[[Any, Any], Any] | None = None
+    on_user_dialog: Callable[[Any, Any], Any] | None = None
+    supported_dialog_kinds: Sequence[str] = ()
+    per_task_stop: bool = False
+
+    # The conversation.
+    resume: str | None = None
+    continue_conversation: bool = False
+    fork_session: bool = False
+    session_id: str | None = None
+    resume_session_at: str | None = None
+    resume_drops_turn: str | None = None
+    persist_session: bool = True
+    title: str | None = None
+    enable_file_checkpointing: bool = False
+    verbatim_prompts: bool = False
+
+    # What comes out.
+    include_partial_messages: bool = False
+    include_hook_events: bool = False
+    forward_subagent_text: bool = False
+    replay_user_messages: bool = False
+    prompt_suggestions: bool = False
+    agent_progress_summaries: bool = False
+    session_state_events: bool = True
+    stderr: StderrCallback | None = None
+    stderr_lines: int = 100
+    stderr_events: bool = False
+    stall_after: float | None = None
+
+    # Mailboxes.
+    messages_overflow: OverflowPolicy = "spill"
+    events_overflow: OverflowPolicy = "drop_oldest"
+    mailbox_max_items: int = 10_000
+    mailbox_max_bytes: int = 64 * MIB
+
+    # Timeouts, in seconds; None waits for ever.
+    initialize_timeout: float = 10.0
+    control_timeout: float = 5.0
+    rewind_timeout: float = 30.0
+    permission_timeout: float | None = 60.0
+    mcp_timeout: float | None = 60.0
+    elicitation_timeout: float | None = 60.0
+    callback_grace: float = 5.0
+    eof_grace: float = 5.0
+    term_grace: float = 2.0
+    kill_grace: float = 2.0
+    write_timeout: float = 30.0
+
+    # Limits.
+    max_queued_operations: int = 16
+    max_pending_requests: int = 64
+    max_pending_callbacks: int = 32
+    max_abandoned_callbacks: int = 32
+    max_buffer_size: int = 16 * MIB
+    buffer_warning_size: int = 1 * MIB
+    write_limit_bytes: int = 64 * MIB
+
+    def __post_init__(self) -> None:
+        for name in option_names():
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+        check_options(self)
+
+    def replace(self, **changes: Any) -> Options:
+        """Return a copy with `changes`; raises InvalidOptions for an unsound value or an unknown name."""
+        return dataclasses.replace(self, **changes)
+
+    def __repr__(self) -> str:
+        changed = (f for f in dataclasses.fields(self) if not _is_default(f, getattr(self, f.name)))
+        return f"Options({', '.join(f'{f.name}={describe_option(f.name, getattr(self, f.name))}' for f in changed)})"
+
+
+def option_names() -> tuple[str, ...]:
+    """Return the names of all options, in the order of their declaration."""
+    return tuple(f.name for f in dataclasses.fields(Options))
+
+
+def option_default(name: str) -> object:
+    """Return the default value of the option `name`."""
+    return _default(next(f for f in dataclasses.fields(Options) if f.name == name))
+
+
+def _frozen(value: object) -> object:
+    """Copy what the caller could still change."""
+    if isinstance(value, Mapping):
+        return MappingProxyType(dict(value))
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _default(option: dataclasses.Field[Any]) -> object:
+    factory = option.default_factory
+    return option.default if factory is dataclasses.MISSING else factory()
+
+
+def _is_default(option: dataclasses.Field[Any], value: object) -> bool:
+    return value is option.default or value == _default(option)
