@@ -1,1 +1,1 @@
-"""Placeholder until the package is filled."""
+"""Who does it: the reactor, the actors and the ports. Everything here is private to the package."""

@@ -1,0 +1,119 @@
+"""What a PortActor can be told: the session's commands, and what its port says.
+
+The sink stands here too, because it does nothing but turn a port's reports into these messages.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeAlias
+
+import pykka
+from msgspec import Struct
+from pykka import ActorDeadError
+
+from claude_actors.actors.port_types import PortExit, StopDeadlines
+
+# --- commands ---
+
+
+class StartPort(Struct, frozen=True):
+    """Start the other side; PortSpawned or PortStartFailed is reported."""
+
+
+class WriteLine(Struct, frozen=True):
+    """Write one whole line, newline included; only a failure is reported."""
+
+    line: bytes
+
+
+class CloseInput(Struct, frozen=True):
+    """End the other side's input after what was written."""
+
+
+class StopPort(Struct, frozen=True):
+    """End the other side within the deadlines; overtakes what is queued. PortExited is reported, once, at the end."""
+
+    urgent: ClassVar[bool] = True
+
+    deadlines: StopDeadlines = StopDeadlines()
+
+
+Command: TypeAlias = StartPort | WriteLine | CloseInput | StopPort
+
+# --- what the port says, on its way from the sink into the actor ---
+
+
+class Spawned(Struct, frozen=True):
+    """The sink's `spawned`."""
+
+    pid: int | None
+
+
+class SpawnRefused(Struct, frozen=True):
+    """The sink's `spawn_failed`."""
+
+    error: BaseException
+
+
+class ChunkReceived(Struct, frozen=True):
+    """The sink's `received`."""
+
+    chunk: bytes
+
+
+class StderrChunk(Struct, frozen=True):
+    """The sink's `stderr`."""
+
+    chunk: bytes
+
+
+class InputFailed(Struct, frozen=True):
+    """The sink's `write_failed`."""
+
+    error: BaseException
+
+
+class Exited(Struct, frozen=True):
+    """The sink's `exited`."""
+
+    exit: PortExit
+
+
+Happening: TypeAlias = Spawned | SpawnRefused | ChunkReceived | StderrChunk | InputFailed | Exited
+
+
+class ActorSink:
+    """Turns a port's reports into messages; those for a dead actor vanish."""
+
+    def __init__(self, ref: pykka.ActorRef[Any]) -> None:
+        self._ref = ref
+
+    def spawned(self, pid: int | None) -> None:
+        """Pass it on."""
+        self._tell(Spawned(pid))
+
+    def spawn_failed(self, error: BaseException) -> None:
+        """Pass it on."""
+        self._tell(SpawnRefused(error))
+
+    def received(self, chunk: bytes) -> None:
+        """Pass it on."""
+        self._tell(ChunkReceived(chunk))
+
+    def stderr(self, chunk: bytes) -> None:
+        """Pass it on."""
+        self._tell(StderrChunk(chunk))
+
+    def write_failed(self, error: BaseException) -> None:
+        """Pass it on."""
+        self._tell(InputFailed(error))
+
+    def exited(self, exit: PortExit) -> None:
+        """Pass it on."""
+        self._tell(Exited(exit))
+
+    def _tell(self, message: Happening) -> None:
+        try:
+            self._ref.tell(message)
+        except ActorDeadError:
+            return

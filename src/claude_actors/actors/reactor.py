@@ -1,0 +1,234 @@
+"""The one thread that serves every file descriptor, timer and reactor actor of the process.
+
+It decides who runs next and knows nothing of processes, protocols or sessions. It never runs user code and never waits
+for anything but its selector. The thread is a daemon, starts with the first user and ends with the last.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import ClassVar, Final, Protocol, TypeVar
+
+from claude_actors.actors.contained import run_contained
+from claude_actors.actors.helper import Helper
+from claude_actors.actors.timers import TimerHandle, TimerHeap
+from claude_actors.actors.wakeup import WakeUp
+
+T = TypeVar("T")
+
+# After so many slices the selector and the timers get their turn, however busy the actors are.
+_SLICES_A_ROUND: Final = 256
+
+
+class Runnable(Protocol):
+    """What the reactor runs when it is ready: an actor's inbox."""
+
+    def run_slice(self) -> None:
+        """Do a bounded piece of work."""
+        ...
+
+
+class Here(threading.local):
+    """Where this thread collects what has become ready: None in threads that run no actors now."""
+
+    ready: OrderedDict[Runnable, None] | None = None
+
+
+HERE: Final = Here()
+
+
+class Reactor:
+    """Selector, timers and ready actors in one thread; get the running one with `Reactor.acquire()`."""
+
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+    _current: ClassVar[Reactor | None] = None
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._bell = WakeUp()
+        self._selector.register(self._bell.reader, selectors.EVENT_READ, self._bell.clear)
+        self._timers = TimerHeap()
+        self._soon: deque[Callable[[], object]] = deque()
+        # An ordered dict used as a queue without duplicates: setting a key is one atomic step, so a KeyboardInterrupt
+        # in a telling thread can lose no actor, and a busy actor stands in the queue only once.
+        self._ready: OrderedDict[Runnable, None] = OrderedDict()
+        self._helper = Helper(self.call_soon)
+        # A pykka ref holds its actor weakly, so somebody must keep those that nobody else knows.
+        self.actors: set[object] = set()
+        self._closers: list[Callable[[], object]] = []
+        self._asleep = False
+        self._asleep_until = float("inf")
+        self._users = 0
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="claude-actors-reactor", daemon=True)
+
+    # --- life ---
+
+    @classmethod
+    def acquire(cls) -> Reactor:
+        """Give the process's reactor, starting it if need be; `release()` it once for each call. Any thread."""
+        with cls._lock:
+            reactor = cls._current
+            if reactor is None:
+                reactor = cls()
+                reactor._thread.start()
+                cls._current = reactor
+            reactor._users += 1
+            return reactor
+
+    def release(self) -> None:
+        """Give it back; with the last user the thread ends, soon, and a later acquire starts a new one."""
+        with Reactor._lock:
+            self._users -= 1
+            if self._users:
+                return
+            if Reactor._current is self:
+                Reactor._current = None
+            self._closing = True
+        self._bell.ring()
+
+    def again(self) -> Reactor:
+        """Count one more user of a reactor that is in use; it must be released too."""
+        with Reactor._lock:
+            self._users += 1
+        return self
+
+    def at_close(self, function: Callable[[], object]) -> None:
+        """Run `function` in the reactor's thread when it ends; last added, first run. Reactor thread only."""
+        self._closers.append(function)
+
+    @property
+    def in_thread(self) -> bool:
+        """Tell whether the caller is the reactor's own thread."""
+        return threading.current_thread() is self._thread
+
+    # --- any thread ---
+
+    @staticmethod
+    def now() -> float:
+        """Give the clock that `call_at` uses."""
+        return time.monotonic()
+
+    def call_soon(self, function: Callable[[], object]) -> None:
+        """Run `function` in the reactor's thread, in the order of the calls. Any thread; never blocks."""
+        self._soon.append(function)
+        if self._asleep:
+            self._bell.ring()
+
+    def call_at(self, when: float, function: Callable[[], object]) -> TimerHandle:
+        """Run `function` in the reactor's thread at `when` (of `now()`), unless cancelled. Any thread."""
+        handle = TimerHandle(when, function)
+        self._timers.incoming.append(handle)
+        if self._asleep and when < self._asleep_until:
+            self._bell.ring()
+        return handle
+
+    def make_ready(self, runnable: Runnable) -> None:
+        """Queue `runnable` where this thread collects what is ready, else for the reactor's thread. Any thread."""
+        ready = HERE.ready
+        if ready is not None:
+            ready[runnable] = None
+            return
+        self.hand_over(runnable)
+
+    def hand_over(self, runnable: Runnable) -> None:
+        """Queue `runnable` for the reactor's own thread. Any thread."""
+        self._ready[runnable] = None
+        if self._asleep:
+            self._bell.ring()
+
+    # --- reactor thread only ---
+
+    def register(self, fd: int, events: int, function: Callable[[int], object]) -> None:
+        """Call `function(events)` whenever `fd` is ready. Reactor thread only, as are `modify` and `unregister`."""
+        self._selector.register(fd, events, function)
+
+    def modify(self, fd: int, events: int, function: Callable[[int], object]) -> None:
+        """Change what `fd` is watched for."""
+        self._selector.modify(fd, events, function)
+
+    def unregister(self, fd: int) -> None:
+        """Stop watching `fd`; do so before closing it."""
+        self._selector.unregister(fd)
+
+    def run_blocking(
+        self, job: Callable[[], T], done: Callable[[T], object], failed: Callable[[BaseException], object]
+    ) -> None:
+        """Run `job` on the helper thread, then `done(result)` or `failed(error)` here.
+
+        Whoever calls it holds a user's count until then. Jobs run one after another, in order.
+        """
+        self._helper.submit(job, done, failed)
+
+    # --- the loop ---
+
+    def _run(self) -> None:
+        HERE.ready = self._ready
+        while not (self._closing and not self._soon and not self._ready):
+            self._run_once()
+        while self._closers:
+            run_contained("reactor_closer_failed", self._closers.pop())
+        self._helper.close()
+        self._selector.close()
+        self._bell.close()
+
+    def _run_once(self) -> None:
+        events = self._selector.select(self._fall_asleep())
+        self._asleep = False
+        watched = self._selector.get_map()
+        for key, mask in events:
+            # An earlier callback of this round may have closed this descriptor, and its number may be another's by now.
+            current = watched.get(key.fd)
+            if current is not None and current.data is key.data:
+                run_contained("reactor_callback_failed", key.data, mask)
+                self._run_ready()
+        self._run_soon()
+        self._run_due()
+        self._run_ready()
+
+    def _fall_asleep(self) -> float | None:
+        deadline = self._timers.next_deadline()
+        self._asleep_until = float("inf") if deadline is None else deadline
+        # From here on others ring the bell; what they queued before they could see this is found by the check below.
+        self._asleep = True
+        if self._ready or self._soon or self._timers.incoming or self._closing:
+            return 0.0
+        return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+    def _run_ready(self) -> None:
+        for _ in range(_SLICES_A_ROUND):
+            if not self._ready:
+                return
+            runnable, _none = self._ready.popitem(last=False)
+            run_contained("reactor_slice_failed", runnable.run_slice)
+
+    def _run_soon(self) -> None:
+        for _ in range(len(self._soon)):
+            run_contained("reactor_callback_failed", self._soon.popleft())
+            self._run_ready()
+
+    def _run_due(self) -> None:
+        self._timers.next_deadline()
+        now = time.monotonic()
+        while (function := self._timers.pop_due(now)) is not None:
+            run_contained("reactor_timer_failed", function)
+            self._run_ready()
+
+    @classmethod
+    def forget(cls) -> None:
+        """Forget the reactor in the child of a fork, where its thread does not exist."""
+        reactor, cls._current = cls._current, None
+        cls._lock = threading.Lock()
+        HERE.ready = None
+        if reactor is not None:
+            reactor._asleep = False
+            reactor._bell.disarm()
+            reactor._selector.close()
+
+
+os.register_at_fork(after_in_child=Reactor.forget)
