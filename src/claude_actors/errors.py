@@ -206,6 +206,14 @@ class MailboxOverflow(ClaudeActorsError):
         super().__init__(f"mailbox {mailbox!r} overflowed its limits {self.limits}")
 
 
+class SpillFailed(ClaudeActorsError):
+    """A mailbox's overflow could not be written to or read from disk. What it held before is still delivered."""
+
+    def __init__(self, *, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"a mailbox could not use its spill file: {reason}; read faster, or make room on the disk")
+
+
 # --- words ---
 
 
