@@ -1,1 +1,1 @@
-"""Placeholder until the package is filled."""
+"""In-process MCP servers: typed tools, raw handlers, and servers of the official `mcp` package."""

@@ -1,27 +1,28 @@
 """How a session talks to an in-process MCP server, whatever kind of server it is.
 
-`host_for` makes one host for one server in one session; whoever runs callbacks gives it JSON-RPC messages and wraps what
-comes back with `mcp_answer` or, when nothing usable came in time, `mcp_fallback`. It knows no actor and starts no thread.
+`host_for` makes one host for one server in one session; whoever runs callbacks gives it JSON-RPC messages and
+wraps what comes back with `mcp_answer` or, when nothing usable came in time, `mcp_fallback`. It starts no thread.
 """
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol, runtime_checkable
 
+from claude_actors.callbacks.context import CallbackContext
 from claude_actors.errors import InvalidOptions
 from claude_actors.mcp import jsonrpc
-
-if TYPE_CHECKING:
-    from claude_actors.callbacks.context import CallbackContext
+from claude_actors.mcp.official import OfficialServerHost, RunOnLoop
+from claude_actors.mcp.schema import is_coroutine_function
+from claude_actors.mcp.server import ToolServer
+from claude_actors.mcp.tool_host import ToolServerHost
 
 JsonObject = dict[str, Any]
 RawHandler = Callable[[JsonObject], JsonObject | Awaitable[JsonObject | None] | None]
 Outcome = JsonObject | Awaitable[JsonObject | None] | concurrent.futures.Future[JsonObject | None] | None
-RunOnLoop = Callable[[Coroutine[Any, Any, Any]], concurrent.futures.Future[Any]]
-"""Submit a coroutine to the shared event loop from any thread: `asyncio.run_coroutine_threadsafe(coro, loop)`."""
 
 
 @runtime_checkable
@@ -50,8 +51,6 @@ def host_for(name: str, server: object, run_on_loop: RunOnLoop | None = None) ->
     `server` is a `ToolServer`, a raw handler, a server object of the `mcp` package (which needs `run_on_loop`), the
     official SDK's `{"type": "sdk", "instance": …}`, or a ready host. Raises `InvalidOptions` for anything else.
     """
-    from claude_actors.mcp.server import ToolServer, ToolServerHost  # the server module builds on this one
-
     server = _unwrapped(server)
     if isinstance(server, ToolServer):
         return ToolServerHost(server)
@@ -75,8 +74,6 @@ def is_in_process(server: object) -> bool:
 async def settled(outcome: Outcome) -> JsonObject | None:
     """Await what `McpHost.handle` gave, whichever of its forms it is. Cancelling this cancels the call."""
     if isinstance(outcome, concurrent.futures.Future):
-        import asyncio
-
         return await asyncio.wrap_future(outcome)
     return await outcome if isinstance(outcome, Awaitable) else outcome
 
@@ -117,27 +114,18 @@ class RawHost:
         """Nothing is kept."""
 
 
-def is_coroutine_function(function: Callable[..., Any]) -> bool:
-    """Say whether calling this gives a coroutine; sees through partials and objects with `async def __call__`."""
-    if inspect.iscoroutinefunction(function):
-        return True
-    return inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
-
-
 def _unwrapped(server: object) -> object:
     return server["instance"] if isinstance(server, Mapping) and "instance" in server else server
 
 
 def _is_official(server: object) -> bool:
     # By name, so that the mcp package is imported only where somebody uses it.
-    return any(base.__module__.partition(".")[0] == "mcp" for base in type(server).__mro__) or any(
-        hasattr(server, attribute) for attribute in ("_lowlevel_server", "_mcp_server")
-    )
+    if any(base.__module__.partition(".")[0] == "mcp" for base in type(server).__mro__):
+        return True
+    return "_mcp_server" in getattr(server, "__dict__", ())  # the independent fastmcp package's
 
 
 def _official_host(name: str, server: object, run_on_loop: RunOnLoop | None) -> McpHost:
-    from claude_actors.mcp.official import OfficialServerHost  # imports the mcp package
-
     if run_on_loop is None:
         raise InvalidOptions(f"mcp_servers[{name!r}]: a server of the mcp package needs an event loop to live on")
     return OfficialServerHost(server, run_on_loop, name=name)

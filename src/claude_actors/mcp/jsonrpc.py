@@ -1,6 +1,6 @@
 """JSON-RPC 2.0 as MCP uses it: what kind of message came, and how replies and errors are written.
 
-Pure: it knows no server, session or thread. Ids go back exactly as they came; whoever reads a message here never raises.
+Pure: it knows no server, session or thread. Ids go back exactly as they came; reading a message never raises.
 """
 
 from __future__ import annotations
