@@ -1,0 +1,127 @@
+"""Requests that the CLI sends: who is still owed an answer, and what is answered when the user's code gives none.
+
+The pending entry is the arbiter: whoever takes it out decides the request, once; everybody later is late.
+It runs nothing and knows no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from claude_actors.events import CallbackKind
+from claude_actors.wire.control import CanUseTool, Elicitation, HookCallback, InboundRequest, McpMessage, UserDialog
+
+# Events whose closed answer is a permission decision of their own form rather than `decision: block`.
+_CLOSED_BY_PERMISSION = {"PreToolUse"}
+_CLOSED_BY_DECISION = {"PermissionRequest"}
+
+
+class HookRule(msgspec.Struct, frozen=True):
+    """What the protocol must know of one registered hook."""
+
+    event: str
+    timeout: float | None
+    closed: bool = False
+
+
+class CallbackRules(msgspec.Struct, frozen=True):
+    """How long each kind of callback may take, and which hooks there are."""
+
+    hooks: Mapping[str, HookRule] = {}
+    permission_timeout: float | None = 60.0
+    mcp_timeout: float | None = 60.0
+    elicitation_timeout: float | None = 60.0
+
+
+class PendingCallback(msgspec.Struct, frozen=True):
+    """A request of the CLI that has no answer yet."""
+
+    request_id: str
+    kind: CallbackKind
+    name: str
+    request: InboundRequest
+    timeout: float | None
+    fallback: dict[str, Any]
+
+
+class CallbackTable:
+    """The pending callbacks, at most `limit`; taking an entry out is what decides it."""
+
+    def __init__(self, *, rules: CallbackRules, limit: int) -> None:
+        self._rules = rules
+        self._limit = limit
+        self._pending: dict[str, PendingCallback] = {}
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def __contains__(self, request_id: object) -> bool:
+        return request_id in self._pending
+
+    @property
+    def is_full(self) -> bool:
+        """Say whether the next request must get its fallback at once."""
+        return len(self._pending) >= self._limit
+
+    def describe(self, request_id: str, request: InboundRequest) -> PendingCallback | None:
+        """Make the entry of a request without adding it; None for what nobody is registered for."""
+        match request:
+            case HookCallback():
+                rule = self._rules.hooks.get(request.callback_id)
+                if rule is None:
+                    return None
+                return PendingCallback(
+                    request_id, "hook", request.callback_id, request, rule.timeout, hook_fallback(rule, "no answer")
+                )
+            case CanUseTool():
+                fallback = {"behavior": "deny", "message": "the permission callback gave no answer", "interrupt": False}
+                timeout = self._rules.permission_timeout
+                return PendingCallback(request_id, "permission", request.tool_name, request, timeout, fallback)
+            case McpMessage():
+                timeout, fallback = self._rules.mcp_timeout, mcp_fallback(request.message)
+                return PendingCallback(request_id, "mcp", request.server_name, request, timeout, fallback)
+            case Elicitation():
+                timeout, name = self._rules.elicitation_timeout, request.mcp_server_name
+                return PendingCallback(request_id, "elicitation", name, request, timeout, {"action": "decline"})
+            case UserDialog():
+                timeout, name = self._rules.elicitation_timeout, request.dialog_kind
+                return PendingCallback(request_id, "dialog", name, request, timeout, {"behavior": "cancelled"})
+            case _:
+                return None
+
+    def add(self, pending: PendingCallback) -> None:
+        """Make the request pending."""
+        self._pending[pending.request_id] = pending
+
+    def take(self, request_id: str) -> PendingCallback | None:
+        """Decide the request: remove and return its entry; None if it was decided before."""
+        return self._pending.pop(request_id, None)
+
+    def take_all(self) -> list[PendingCallback]:
+        """Decide everything that is pending, oldest first."""
+        taken = list(self._pending.values())
+        self._pending.clear()
+        return taken
+
+
+def hook_fallback(rule: HookRule, reason: str) -> dict[str, Any]:
+    """Answer for a hook that did not: open hooks let things go on, gates stop them in the form of their event."""
+    if not rule.closed:
+        return {"continue": True}
+    text = f"the {rule.event} gate failed: {reason}"
+    if rule.event in _CLOSED_BY_PERMISSION:
+        decision = {"permissionDecision": "deny", "permissionDecisionReason": text}
+        return {"hookSpecificOutput": {"hookEventName": rule.event, **decision}}
+    if rule.event in _CLOSED_BY_DECISION:
+        denial = {"behavior": "deny", "message": text}
+        return {"hookSpecificOutput": {"hookEventName": rule.event, "decision": denial}}
+    return {"decision": "block", "reason": text}
+
+
+def mcp_fallback(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer for an MCP server that did not: a JSON-RPC internal error with the id as it came."""
+    error = {"code": -32603, "message": "the in-process MCP server gave no answer"}
+    return {"mcp_response": {"jsonrpc": "2.0", "id": message.get("id"), "error": error}}
