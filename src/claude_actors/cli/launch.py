@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from claude_actors._version import __version__
 from claude_actors.cli.draft import Draft
 from claude_actors.cli.private_files import PrivateFiles
 from claude_actors.cli.rows import CLI_ROWS
@@ -96,7 +97,8 @@ def resumed(options: Options, session_id: str) -> Options:
 def child_environment(options: Options, extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the child's environment: ours (unless `inherit_env` is off), then `options.env`, then `extra`."""
     env: dict[str, str | None] = dict(os.environ) if options.inherit_env else {}
-    env |= {"CLAUDE_CODE_ENTRYPOINT": ENTRYPOINT}
+    env["CLAUDE_CODE_ENTRYPOINT"] = ENTRYPOINT
+    env.setdefault("CLAUDE_AGENT_SDK_CLIENT_APP", f"claude-actors/{__version__}")
     if options.cwd is not None:
         env["PWD"] = os.path.abspath(options.cwd)
     env |= options.env

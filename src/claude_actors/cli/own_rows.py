@@ -24,6 +24,8 @@ OWN_ROWS: Final[tuple[Row, ...]] = (
     Row("events_overflow", _HERE, "What a full `events()` does: drop_oldest or fail."),
     Row("mailbox_max_items", _HERE, "Items that a mailbox holds in memory."),
     Row("mailbox_max_bytes", _HERE, "Bytes that a mailbox holds in memory."),
+    Row("mailbox_max_spill_bytes", _HERE, "Bytes that a mailbox may spill; None is no bound."),
+    Row("spill_directory", _HERE, "Where mailboxes spill to; the temporary directory if unset."),
     # Timeouts.
     Row(
         "initialize_timeout", _HERE, "Seconds for the handshake; `CLAUDE_CODE_STREAM_CLOSE_TIMEOUT` (ms) overrules it."

@@ -26,9 +26,8 @@ CLI_ROWS: Final[tuple[Row, ...]] = (
     Row("project_config_root", Flag("--project-config-root"), "The trusted checkout whose project settings apply."),
     Row(
         "client_app",
-        Custom("environment `CLAUDE_AGENT_SDK_CLIENT_APP`", t.add_client_app),
+        Variable("CLAUDE_AGENT_SDK_CLIENT_APP"),
         "Your application's name in the user agent; `claude-actors/<version>` if unset.",
-        always=True,
     ),
     Row("debug", Custom("`--debug` or `--debug=…`", t.add_debug), "Debug output; a string names categories."),
     Row("debug_file", Flag("--debug-file"), "Where debug output is written."),

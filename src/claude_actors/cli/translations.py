@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from claude_actors._version import __version__
 from claude_actors.cli.draft import Draft, as_json
 from claude_actors.errors import InvalidOptions
 
@@ -182,15 +180,6 @@ def add_debug(debug: bool | str, draft: Draft) -> None:
         draft.value("--debug", debug)
     else:
         draft.switch("--debug")
-
-
-def add_client_app(client_app: str | None, draft: Draft) -> None:
-    """Name the application; without a choice of the caller's own it is this library."""
-    name = "CLAUDE_AGENT_SDK_CLIENT_APP"
-    if client_app is not None:
-        draft.env[name] = client_app
-    elif name not in draft.options.env and name not in os.environ:
-        draft.env[name] = f"claude-actors/{__version__}"
 
 
 def add_session_state_events(wanted: bool, draft: Draft) -> None:

@@ -10,7 +10,7 @@ import os
 import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 Complaint: TypeAlias = str | None
 Check: TypeAlias = Callable[[Any], Complaint]
@@ -42,6 +42,10 @@ def either(*checks: Check) -> Check:
 
 def is_bool(value: object) -> Complaint:
     return None if isinstance(value, bool) else "must be True or False"
+
+
+def is_string(value: object) -> Complaint:
+    return None if isinstance(value, str) else "must be a string"
 
 
 def is_text(value: object) -> Complaint:
@@ -81,11 +85,11 @@ def is_count(at_least: int) -> Check:
 
 
 def is_positive(value: object) -> Complaint:
-    return None if _is_finite(value) and value > 0 else "must be a number above 0"  # type: ignore[operator]
+    return None if _is_finite(value) and value > 0 else "must be a number above 0"
 
 
 def is_duration(value: object) -> Complaint:
-    return None if _is_finite(value) and value >= 0 else "must be a number of seconds, 0 or more"  # type: ignore[operator]
+    return None if _is_finite(value) and value >= 0 else "must be a number of seconds, 0 or more"
 
 
 def list_of(check: Check) -> Check:
@@ -164,5 +168,10 @@ def is_agent(value: object) -> Complaint:
     return None if described else "must be an agent's definition (description, prompt, …)"
 
 
-def _is_finite(value: object) -> bool:
+def is_hooks(value: object) -> Complaint:
+    # Asked by what it can do, since this layer does not import the registry.
+    return None if hasattr(value, "registrations") and hasattr(value, "wire_config") else "must be a Hooks"
+
+
+def _is_finite(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

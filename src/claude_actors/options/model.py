@@ -11,13 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from claude_actors.options.rules import check_options
 from claude_actors.options.shown import describe_option
 from claude_actors.options.types import (
     AgentDefinition,
+    DialogCallback,
     EffortLevel,
+    ElicitationCallback,
     OutputFormat,
     OverflowPolicy,
     PermissionMode,
@@ -29,6 +31,10 @@ from claude_actors.options.types import (
     Thinking,
     ToolsPreset,
 )
+
+if TYPE_CHECKING:
+    from claude_actors.callbacks.hooks import Hooks
+    from claude_actors.callbacks.policies import PermissionCallback
 
 MIB = 1024 * 1024
 
@@ -78,7 +84,7 @@ class Options:
     mcp_servers: Mapping[str, Any] | str | PathLike[str] = field(default_factory=dict)
     strict_mcp_config: bool = False
     agent: str | None = None
-    agents: Mapping[str, AgentDefinition | Any] | None = None
+    agents: Mapping[str, AgentDefinition | Mapping[str, Any] | Any] | None = None
     skills: Sequence[str] | Literal["all"] | None = None
     plugins: Sequence[PluginConfig] = ()
     settings: str | PathLike[str] | Mapping[str, Any] | None = None
@@ -89,10 +95,10 @@ class Options:
     permission_mode: PermissionMode | None = None
     allow_dangerously_skip_permissions: bool = False
     permission_prompt_tool_name: str | None = None
-    can_use_tool: Callable[[Any, Any], Any] | None = None
-    hooks: Any = None
-    on_elicitation: Callable[[Any, Any], Any] | None = None
-    on_user_dialog: Callable[[Any, Any], Any] | None = None
+    can_use_tool: PermissionCallback | None = None
+    hooks: Hooks | None = None
+    on_elicitation: ElicitationCallback | None = None
+    on_user_dialog: DialogCallback | None = None
     supported_dialog_kinds: Sequence[str] = ()
     per_task_stop: bool = False
 
@@ -126,6 +132,8 @@ class Options:
     events_overflow: OverflowPolicy = "drop_oldest"
     mailbox_max_items: int = 10_000
     mailbox_max_bytes: int = 64 * MIB
+    mailbox_max_spill_bytes: int | None = None
+    spill_directory: str | PathLike[str] | None = None
 
     # Timeouts, in seconds; None waits for ever.
     initialize_timeout: float = 10.0
@@ -135,9 +143,9 @@ class Options:
     mcp_timeout: float | None = 60.0
     elicitation_timeout: float | None = 60.0
     callback_grace: float = 5.0
-    eof_grace: float = 5.0
+    eof_grace: float = 2.0
     term_grace: float = 2.0
-    kill_grace: float = 2.0
+    kill_grace: float = 1.0
     write_timeout: float = 30.0
 
     # Limits.
@@ -155,7 +163,7 @@ class Options:
         check_options(self)
 
     def replace(self, **changes: Any) -> Options:
-        """Return a copy with `changes`; raises InvalidOptions for an unsound value or an unknown name."""
+        """Return a copy with `changes`; raises InvalidOptions for an unsound value, TypeError for an unknown name."""
         return dataclasses.replace(self, **changes)
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
 """Which check each option goes through, and which options exclude each other.
 
 `check_options` is called once, when Options are made, so that a mistake is met where it was made and not in a child's
-stderr. A new option without a rule here is an error at import.
+stderr. An option without a rule cannot be made.
 """
 
 from __future__ import annotations
@@ -25,18 +25,14 @@ _preset = c.with_keys(preset=c.one_of("claude_code"))
 RULES: Final[Mapping[str, c.Check]] = {
     "cli_path": _path,
     "cwd": _path,
-    "env": c.mapping_of(
-        c.is_env_name, c.optional(lambda v: None if isinstance(v, str) else "must be a string or None")
-    ),
+    "env": c.mapping_of(c.is_env_name, c.optional(c.is_string)),
     "inherit_env": _flag,
     "user": _text,
     "add_dirs": c.list_of(c.is_path),
     "project_config_root": _path,
-    "extra_args": c.mapping_of(
-        c.is_flag_name, lambda v: None if v is None or isinstance(v, str) else "must be a string or None"
-    ),
+    "extra_args": c.mapping_of(c.is_flag_name, c.optional(c.is_string)),
     "skip_version_check": _flag,
-    "client_app": c.optional(lambda v: None if isinstance(v, str) else "must be a string"),
+    "client_app": c.optional(c.is_string),
     "debug": c.either(c.is_bool, c.is_text),
     "debug_file": _path,
     "port_factory": _call,
@@ -44,7 +40,7 @@ RULES: Final[Mapping[str, c.Check]] = {
     "fallback_model": _text,
     "system_prompt": c.optional(
         c.either(
-            lambda v: None if isinstance(v, str) else "must be a string",
+            c.is_string,
             c.by_type(preset=_preset, custom=c.with_keys(prompt=c.is_text), file=c.with_keys(path=c.is_path)),
         )
     ),
@@ -76,7 +72,7 @@ RULES: Final[Mapping[str, c.Check]] = {
     "allow_dangerously_skip_permissions": _flag,
     "permission_prompt_tool_name": _text,
     "can_use_tool": _call,
-    "hooks": c.anything,
+    "hooks": c.optional(c.is_hooks),
     "on_elicitation": _call,
     "on_user_dialog": _call,
     "supported_dialog_kinds": _texts,
@@ -107,6 +103,8 @@ RULES: Final[Mapping[str, c.Check]] = {
     "events_overflow": c.one_of("drop_oldest", "fail"),
     "mailbox_max_items": _size,
     "mailbox_max_bytes": _size,
+    "mailbox_max_spill_bytes": c.optional(_size),
+    "spill_directory": _path,
     "initialize_timeout": _wait,
     "control_timeout": _wait,
     "rewind_timeout": _wait,
@@ -128,7 +126,9 @@ RULES: Final[Mapping[str, c.Check]] = {
 }
 
 # The operating system's own names, which need not be UTF-8.
-NATIVE_TEXT: Final = frozenset({"cwd", "cli_path", "add_dirs", "debug_file", "env", "project_config_root"})
+NATIVE_TEXT: Final = frozenset(
+    {"cwd", "cli_path", "add_dirs", "debug_file", "env", "project_config_root", "spill_directory"}
+)
 
 
 def check_options(options: Options) -> None:
@@ -147,8 +147,6 @@ def _conflicts(options: Options) -> Iterator[tuple[str, str]]:
         yield "resume, continue_conversation", "use one of them"
     if options.session_id is not None and resuming and not options.fork_session:
         yield "session_id", "a resumed conversation keeps its id, unless fork_session is set"
-    if options.fork_session and not resuming:
-        yield "fork_session", "there is nothing to fork without resume or continue_conversation"
     if options.resume_session_at is not None and options.resume is None:
         yield "resume_session_at", "needs resume"
     if options.resume_drops_turn is not None and options.resume_session_at is None:

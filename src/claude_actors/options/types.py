@@ -6,8 +6,13 @@ in `claude_actors.cli`, whether it is sound in `claude_actors.options.rules`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from claude_actors.callbacks.context import CallbackContext
+    from claude_actors.callbacks.outcomes import DialogAnswer, ElicitationAnswer
+    from claude_actors.wire.control import Elicitation, UserDialog
 
 PermissionMode: TypeAlias = Literal["default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto", "manual"]
 SettingSource: TypeAlias = Literal["user", "project", "local"]
@@ -113,3 +118,7 @@ McpServerConfig: TypeAlias = Mapping[str, Any]
 """An external server, as the CLI's `--mcp-config` spells it: `{"command": …}` or `{"type": "http", "url": …}`."""
 
 StderrCallback: TypeAlias = Callable[[str], object]
+ElicitationCallback: TypeAlias = (
+    "Callable[[Elicitation, CallbackContext], ElicitationAnswer | Awaitable[ElicitationAnswer]]"
+)
+DialogCallback: TypeAlias = "Callable[[UserDialog, CallbackContext], DialogAnswer | Awaitable[DialogAnswer]]"
