@@ -90,7 +90,7 @@ class Hooks:
 
     pre_tool_use = _Point[turn.PreToolUse, may.PreToolUseResult]("PreToolUse")
     post_tool_use = _Point[turn.PostToolUse, may.PostToolUseResult]("PostToolUse")
-    post_tool_use_failure = _Point[turn.PostToolUseFailure, may.ContextResult]("PostToolUseFailure")
+    post_tool_use_failure = _Point[turn.PostToolUseFailure, may.BlockOrContextResult]("PostToolUseFailure")
     post_tool_batch = _Point[turn.PostToolBatch, may.BlockOrContextResult]("PostToolBatch")
     permission_request = _Point[turn.PermissionRequest, may.PermissionRequestResult]("PermissionRequest")
     permission_denied = _Point[turn.PermissionDenied, may.PermissionDeniedResult]("PermissionDenied")

@@ -65,7 +65,7 @@ DialogAnswer: TypeAlias = Completed | Cancelled | Mapping[str, Any]
 ACCEPTED: Final[Mapping[str, frozenset[type]]] = {
     "PreToolUse": frozenset({Allow, Deny, Ask, Block, AddContext, ReplaceInput}),
     "PostToolUse": frozenset({Block, AddContext, ReplaceOutput}),
-    "PostToolUseFailure": frozenset({AddContext}),
+    "PostToolUseFailure": frozenset({Block, AddContext}),
     "PostToolBatch": frozenset({Block, AddContext}),
     "PermissionRequest": frozenset({Allow, Deny}),
     "PermissionDenied": frozenset({Retry}),

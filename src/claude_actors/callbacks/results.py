@@ -66,7 +66,10 @@ class Ask(msgspec.Struct, frozen=True):
 
 
 class Block(msgspec.Struct, frozen=True):
-    """Do not let it happen (a tool, a prompt, a compaction), or on `Stop` do not stop yet; the model reads `reason`."""
+    """Do not let it happen (a tool, a prompt, a compaction); the model or the user reads `reason`.
+
+    On `Stop` the model goes on instead of ending its turn; after a tool has run, `reason` is feedback to the model.
+    """
 
     reason: str
     system_message: str | None = None
@@ -113,7 +116,7 @@ class WatchPaths(msgspec.Struct, frozen=True):
 
 
 class Display(msgspec.Struct, frozen=True):
-    """Show this text instead of the message's own; the model sees no difference."""
+    """Show this text instead of the message's own, in its result too; the conversation stays as it is."""
 
     text: str
 

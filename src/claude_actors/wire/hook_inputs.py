@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from claude_actors.wire.permissions import PermissionUpdate, decode_updates
+
 JSON = dict[str, Any]
 
 
@@ -101,6 +103,11 @@ class PermissionRequest(_ToolEvent, frozen=True, kw_only=True):
 
     hook_event_name: str = "PermissionRequest"
     permission_suggestions: tuple[JSON, ...] = ()
+
+    @cached_property
+    def suggestions(self) -> tuple[PermissionUpdate, ...]:
+        """The rule changes that would answer this question for the future; allow them by passing them back."""
+        return decode_updates(self.permission_suggestions)
 
 
 class PermissionDenied(_ToolEvent, frozen=True, kw_only=True):

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
+
+from claude_actors.wire.salvage import salvage
 
 PermissionMode: TypeAlias = Literal["default", "manual", "acceptEdits", "plan", "bypassPermissions", "auto", "dontAsk"]
 PermissionBehavior: TypeAlias = Literal["allow", "deny", "ask"]
@@ -98,10 +100,11 @@ def decode_updates(raw: object) -> tuple[PermissionUpdate, ...]:
     return tuple(decode_update(item) for item in raw if isinstance(item, Mapping))
 
 
-class ToolPermissionRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True, omit_defaults=True):
+class ToolPermissionRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The CLI's question whether a tool may run, as a permission callback gets it.
 
     Texts (`title`, `description`, `decision_reason`) may carry terminal escapes: clean them before showing them.
+    `requires_user_interaction` asks for a person's own decision, not a rule's.
     """
 
     tool_name: str
@@ -110,7 +113,7 @@ class ToolPermissionRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True
     title: str | None = None
     display_name: str | None = None
     description: str | None = None
-    suggestions: tuple[PermissionUpdate, ...] = ()
+    permission_suggestions: tuple[dict[str, Any], ...] = ()
     blocked_path: str | None = None
     decision_reason: str | None = None
     decision_reason_type: str | None = None
@@ -118,41 +121,31 @@ class ToolPermissionRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True
     requires_user_interaction: bool = False
 
     @cached_property
+    def suggestions(self) -> tuple[PermissionUpdate, ...]:
+        """The rule changes that would answer this question for the future; allow them by passing them back."""
+        return decode_updates(self.permission_suggestions)
+
+    @cached_property
     def raw(self) -> dict[str, Any]:
-        """The request as the CLI sent it."""
-        fields = {name: getattr(self, name) for name in ("tool_name", "input", "tool_use_id", *_OPTIONAL_TEXTS)}
-        present = {name: value for name, value in fields.items() if value is not None}
-        return {"subtype": "can_use_tool", **present, "permission_suggestions": [item.raw for item in self.suggestions]}
+        """The request as the CLI sent it, fields that have no name here included."""
+        return {"subtype": "can_use_tool", **msgspec.to_builtins(self)}
 
     @property
     def plan(self) -> str | None:
-        """The plan that is up for approval, if this is `ExitPlanMode`; otherwise None."""
+        """The text of the plan to approve; None if this is not `ExitPlanMode`, or no plan was written."""
         plan = self.input.get("plan") if self.tool_name == "ExitPlanMode" else None
         return plan if isinstance(plan, str) else None
 
 
-_OPTIONAL_TEXTS: Final = (
-    "title",
-    "display_name",
-    "description",
-    "blocked_path",
-    "decision_reason",
-    "decision_reason_type",
-    "agent_id",
-)
-
-
-def read_permission_request(raw: Mapping[str, Any]) -> ToolPermissionRequest:
+def read_permission_request(request: Mapping[str, Any] | msgspec.Struct) -> ToolPermissionRequest:
     """Make the typed view of a `can_use_tool` request; never raises, a field of a wrong type counts as missing."""
-    form = dict(raw)
-    tool_input, tool_use_id = form.get("input"), form.get("tool_use_id")
-    request = ToolPermissionRequest(
-        tool_name=str(form.get("tool_name", "")),
-        input=tool_input if isinstance(tool_input, dict) else {},
-        tool_use_id=tool_use_id if isinstance(tool_use_id, str) else "",
-        suggestions=decode_updates(form.get("permission_suggestions")),
-        requires_user_interaction=form.get("requires_user_interaction") is True,
-        **{name: value for name in _OPTIONAL_TEXTS if isinstance(value := form.get(name), str)},
-    )
-    request.__dict__["raw"] = form
-    return request
+    form = dict(request) if isinstance(request, Mapping) else _form(request)
+    fallback = ToolPermissionRequest(tool_name=str(form.get("tool_name", "")), input={})
+    view = salvage(ToolPermissionRequest, form) or fallback
+    view.__dict__["raw"] = form
+    return view
+
+
+def _form(request: msgspec.Struct) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(request)
+    return {name: value for name, value in fields.items() if value is not None}
