@@ -60,8 +60,6 @@ class _ResponseBody(msgspec.Struct):
     subtype: str
     request_id: str
     response: dict[str, Any] | None = None
-    error: str | None = None
-    error_code: str | None = None
     pending_permission_requests: list[Any] | None = None
 
 
@@ -102,9 +100,12 @@ def _request(line: bytes) -> Frame:
 
 def _response(line: bytes) -> Frame:
     body = _read_response(line).response
+    # Errors are rare, and their shape is the one that varies.
     if body.subtype != "success":
         return hard.decode(line)
-    return ControlResponse(body.request_id, True, body.response)
+    return ControlResponse(
+        body.request_id, True, body.response, pending_permission_requests=body.pending_permission_requests
+    )
 
 
 def _cancel(line: bytes) -> Frame:

@@ -91,17 +91,18 @@ def _response(line: bytes, data: dict[str, Any]) -> Frame:
     request_id, body = read_request_id(data), data.get("response")
     if request_id is None or not isinstance(body, dict):
         return _malformed(line, data, "a control_response without request_id or response")
+    pending = body.get("pending_permission_requests")
+    pending = pending if isinstance(pending, list) else None
     if body.get("subtype") == "success":
-        return ControlResponse(request_id, True, _payload(body.get("response")))
+        return ControlResponse(request_id, True, _payload(body.get("response")), pending_permission_requests=pending)
     if body.get("subtype") != "error":
         return _malformed(line, data, "a control_response that is neither success nor error")
-    code, pending = body.get("error_code"), body.get("pending_permission_requests")
     return ControlResponse(
         request_id,
         False,
         error=_text(body.get("error")),
-        error_code=code if isinstance(code, str) else None,
-        pending_permission_requests=pending if isinstance(pending, list) else None,
+        error_code=_string(body.get("error_code")),
+        pending_permission_requests=pending,
     )
 
 
@@ -124,10 +125,11 @@ def read_request_id(data: dict[str, Any]) -> str | None:
     """Find the request id of a frame: inside `response` first, at the top level else."""
     body = data.get("response")
     inner = body.get("request_id") if isinstance(body, dict) else None
-    outer = data.get("request_id")
-    if isinstance(inner, str):
-        return inner
-    return outer if isinstance(outer, str) else None
+    return inner if isinstance(inner, str) else _string(data.get("request_id"))
+
+
+def _string(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _payload(value: Any) -> dict[str, Any] | None:
@@ -141,10 +143,7 @@ def _text(error: Any) -> str:
 
 
 def _malformed(line: bytes, data: dict[str, Any], reason: str, kind: MalformedKind = "shape") -> Malformed:
-    frame_type = data.get("type")
-    return Malformed(
-        reason, line[:START], read_request_id(data), kind, frame_type if isinstance(frame_type, str) else None
-    )
+    return Malformed(reason, line[:START], read_request_id(data), kind, _string(data.get("type")))
 
 
 def _unreadable(line: bytes, kind: MalformedKind, reason: str) -> Malformed:

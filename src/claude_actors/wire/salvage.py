@@ -26,11 +26,10 @@ def salvage(cls: type[S], data: Mapping[str, Any], fitters: Mapping[str, Fitter]
     """
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(cls):
-        fitter = (fitters or {}).get(field.name) or _strict(field.type)
-        value = data.get(field.encode_name, UNFIT)
-        if value is not UNFIT and not field.encode_name.startswith(PRIVATE):
-            value = fitter(value)
-        if value is not UNFIT and not field.encode_name.startswith(PRIVATE):
+        fit = (fitters or {}).get(field.name) or _strict(field.type)
+        known = field.encode_name in data and not field.encode_name.startswith(PRIVATE)
+        value = fit(data[field.encode_name]) if known else UNFIT
+        if value is not UNFIT:
             values[field.name] = value
         elif field.required:
             return None

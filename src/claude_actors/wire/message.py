@@ -1,0 +1,92 @@
+"""What every message has in common: its ids, the line that it came from, and the whole frame on demand.
+
+The line is kept beside the fields, in the instance's `__dict__`: no key of a frame can reach it, and it takes no part
+in encoding. (Measured: as fast as a private field.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+import msgspec
+
+from claude_actors.wire.repair import read_object
+
+T = TypeVar("T")
+
+
+class lazy(Generic[T]):  # noqa: N801 - reads as a decorator
+    """A property made on first use and kept; unlike `functools.cached_property` of 3.11 it takes no lock.
+
+    Two threads that meet here both make the value, and one of the two equal ones stays.
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> lazy[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> T | lazy[T]:
+        if instance is None:
+            return self
+        value = instance.__dict__[self._name] = self._make(instance)
+        return value
+
+
+class Message(
+    msgspec.Struct, frozen=True, kw_only=True, dict=True, tag_field="type", repr_omit_defaults=True, omit_defaults=True
+):
+    """Base of all messages. Immutable; two messages from the wire are equal if their frames are."""
+
+    uuid: str | None = None
+    session_id: str | None = None
+
+    @property
+    def type(self) -> str:
+        """The frame's type on the wire."""
+        return str(self.__struct_config__.tag)
+
+    @property
+    def line(self) -> bytes:
+        """The line as it came; empty for a message that was made by hand."""
+        line: bytes = self.__dict__.get("line", b"")
+        return line
+
+    @lazy
+    def raw(self) -> dict[str, Any]:
+        """The whole frame as plain JSON, decoded on first use; of a message made by hand, its fields."""
+        plain: dict[str, Any] = read_object(self.line) if self.line else msgspec.to_builtins(self)
+        return plain
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message) or type(self) is not type(other):
+            return NotImplemented
+        if self.line and other.line:
+            return self.line == other.line or self.raw == other.raw
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.uuid))
+
+
+class UnknownMessage(Message, frozen=True, kw_only=True):
+    """A frame that there is no class for, or that does not fit its class (`reason` says how); all of it is in `raw`."""
+
+    reason: str | None = None
+
+    @property
+    def type(self) -> str:
+        """The frame's type on the wire; empty if it has none."""
+        return str(self.raw.get("type", ""))
+
+
+def keep_line(message: Message, line: bytes) -> None:
+    """Give a message the line that it was decoded from; for the decoders only."""
+    message.__dict__["line"] = line

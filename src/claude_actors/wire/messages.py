@@ -1,0 +1,97 @@
+"""One line to one typed message. Never raises: what fits no class is an `UnknownMessage`, never lost.
+
+The strict decoder reads almost every line in one go; what it refuses goes to `rescue`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from claude_actors.wire.conversation import (
+    AssistantFrame,
+    AssistantMessage,
+    DeferredToolUse,
+    ResultMessage,
+    StreamEvent,
+    UserFrame,
+    UserMessage,
+)
+from claude_actors.wire.message import Message, UnknownMessage, keep_line
+from claude_actors.wire.notices import (
+    ActiveGoalMessage,
+    AuthStatusMessage,
+    CommandLifecycleMessage,
+    ConversationResetMessage,
+    PromptSuggestionMessage,
+    RateLimitEvent,
+    RateLimitInfo,
+    ToolProgressMessage,
+    ToolUseSummaryMessage,
+    TranscriptMirrorMessage,
+)
+from claude_actors.wire.rescue import rescue
+from claude_actors.wire.system import SystemMessage, refine
+
+__all__ = [
+    "ActiveGoalMessage",
+    "AssistantMessage",
+    "AuthStatusMessage",
+    "CommandLifecycleMessage",
+    "ConversationResetMessage",
+    "DeferredToolUse",
+    "Message",
+    "PromptSuggestionMessage",
+    "RateLimitEvent",
+    "RateLimitInfo",
+    "ResultMessage",
+    "StreamEvent",
+    "SystemMessage",
+    "ToolProgressMessage",
+    "ToolUseSummaryMessage",
+    "TranscriptMirrorMessage",
+    "UnknownMessage",
+    "UserMessage",
+    "decode_message",
+]
+
+_Strict = (
+    StreamEvent
+    | AssistantFrame
+    | UserFrame
+    | SystemMessage
+    | ResultMessage
+    | ToolProgressMessage
+    | ToolUseSummaryMessage
+    | AuthStatusMessage
+    | RateLimitEvent
+    | PromptSuggestionMessage
+    | ConversationResetMessage
+    | ActiveGoalMessage
+    | CommandLifecycleMessage
+    | TranscriptMirrorMessage
+)
+
+_decode: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(_Strict).decode
+# Most messages are deltas, which need no second step: they pay one look-up.
+_FINISH: Final[dict[type, Callable[[Any, bytes], Message]]] = {
+    AssistantFrame: lambda frame, line: AssistantFrame.flat(frame),
+    UserFrame: lambda frame, line: UserFrame.flat(frame),
+    SystemMessage: refine,
+}
+
+
+def decode_message(line: bytes) -> Message:
+    """Decode one line, without its newline, as a message. Any thread; never raises."""
+    message: Message
+    try:
+        message = _decode(line)
+        finish = _FINISH.get(type(message))
+        if finish is not None:
+            message = finish(message, line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        message = rescue(line)
+    keep_line(message, line)
+    return message
