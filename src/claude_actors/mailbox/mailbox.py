@@ -13,20 +13,22 @@ from typing import Any, Final, Generic, TypeVar
 
 from claude_actors.errors import MailboxClosed, MailboxTimeout
 from claude_actors.mailbox.limits import MailboxCounts, MailboxLimits, Overflow, OverflowReport
-from claude_actors.mailbox.store import NOTHING, Store
+from claude_actors.mailbox.memory import NOTHING, Memory, Taker
+from claude_actors.mailbox.store import Store
 from claude_actors.mailbox.waiting import TaskWaiter, ThreadWaiter, Waiter, WaitingList
 
 T = TypeVar("T")
 
 # A thread that wakes waits up to 5 ms for the interpreter while another computes. Giving it up this often keeps a
-# callback's p99 under a millisecond beside a flood; measured: every 16 costs two thirds of the rate, every 256 is no help.
+# callback's p99 under a millisecond beside a flood. Measured: every 16 costs two thirds of the rate, every 256 is no
+# help; a mere sched_yield is none either, for the thread gets the interpreter back before the other is awake.
 TAKEN_BEFORE_YIELD: Final = 64
 # What an object counts for in `max_bytes` when items are not bytes.
 NOMINAL_ITEM_BYTES: Final = 256
 
 
 class Mailbox(Generic[T]):
-    """A bounded queue of messages between any number of producers and consumers; each item goes to exactly one consumer.
+    """A bounded queue of messages from any number of producers to consumers; each item goes to exactly one consumer.
 
     With `decode`, items are put as bytes and decoded when taken, in the taking thread. Without, items are any objects
     and count a fixed size; they cannot spill. Iteration (`for`, `async for`) ends after the last item once the mailbox
@@ -48,7 +50,9 @@ class Mailbox(Generic[T]):
             raise ValueError("objects cannot be spilled to disk: choose overflow='drop_oldest' or 'fail'")
         self.name = name
         self._decode: Callable[[Any], T] = decode or _as_it_is
-        self._store = Store(name, limits or MailboxLimits(), overflow, NOMINAL_ITEM_BYTES if decode is None else None)
+        measure = len if decode is not None else _nominal_size
+        self._memory = Memory(measure)
+        self._store = Store(name, limits or MailboxLimits(), overflow, measure, self._memory)
         self._waiting = WaitingList()
         self._on_overflow = on_overflow
         self._reporting = threading.Lock()
@@ -97,32 +101,39 @@ class Mailbox(Generic[T]):
         if self._streak >= TAKEN_BEFORE_YIELD:
             self._streak = 0
             time.sleep(0)
-        item = self._store.take()
-        if item is NOTHING:
-            item = self._wait_for_item(timeout)
-            if item is NOTHING:
-                raise MailboxClosed(self.error) from self.error
+        taker = self._memory.borrow_taker()
+        try:
+            message = self._take_waiting(taker, timeout)
+        finally:
+            self._memory.return_taker(taker)
+        if message is NOTHING:
+            raise MailboxClosed(self.error) from self.error
         self._streak += 1
-        return self._decoded(item)
+        return message
 
     def __iter__(self) -> Iterator[T]:
-        take, decoded = self._store.take, self._decoded
-        while True:
-            for _ in range(TAKEN_BEFORE_YIELD):
-                item = take()
-                if item is NOTHING:
-                    item = self._wait_for_item(None)
-                    if item is NOTHING:
-                        return self._raise_error()
-                yield decoded(item)
-            time.sleep(0)
+        take, decode, taker = self._memory.take, self._decode, self._memory.borrow_taker()
+        try:
+            while True:
+                for _ in range(TAKEN_BEFORE_YIELD):
+                    message = take(decode, taker)
+                    if message is NOTHING:
+                        message = self._take_waiting(taker, None)
+                        if message is NOTHING:
+                            return self._raise_error()
+                    yield message
+                time.sleep(0)
+        finally:
+            self._memory.return_taker(taker)
 
-    def _wait_for_item(self, timeout: float | None) -> Any:
+    def _take_waiting(self, taker: Taker, timeout: float | None) -> T:
+        """Return the next item, or NOTHING at the end."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
-            closed, item = self._look()
-            if closed or item is not NOTHING:
-                return item
+            closed = self._store.closed  # read before the look: nothing is put after the close
+            message = self._take(taker)
+            if closed or message is not NOTHING:
+                return message
             if not self._sleep(ThreadWaiter(), None if deadline is None else deadline - time.monotonic()):
                 raise MailboxTimeout(after=timeout or 0.0)
 
@@ -140,41 +151,47 @@ class Mailbox(Generic[T]):
     async def aget(self, timeout: float | None = None) -> T:
         """Return the next item as `get()` does, suspending the coroutine. Cancelling it loses no item."""
         if timeout is None:
-            item = await self._await_item()
+            message = await self._take_suspending()
         else:
             import asyncio
 
             try:
                 async with asyncio.timeout(timeout):
-                    item = await self._await_item()
+                    message = await self._take_suspending()
             except TimeoutError:
                 raise MailboxTimeout(after=timeout) from None
-        if item is NOTHING:
+        if message is NOTHING:
             raise MailboxClosed(self.error) from self.error
-        return self._decoded(item)
+        return message
 
     def __aiter__(self) -> AsyncIterator[T]:
         return self
 
     async def __anext__(self) -> T:
-        item = await self._await_item()
-        if item is NOTHING:
+        message = await self._take_suspending()
+        if message is NOTHING:
             self._raise_error()
             raise StopAsyncIteration
-        return self._decoded(item)
+        return message
 
-    async def _await_item(self) -> Any:
+    async def _take_suspending(self) -> T:
+        """Return the next item, or NOTHING at the end. Lets the loop run now and then even if it need not wait."""
         import asyncio
 
         if self._streak >= TAKEN_BEFORE_YIELD:
             self._streak = 0
             await asyncio.sleep(0)
         self._streak += 1
-        while True:
-            closed, item = self._look()
-            if closed or item is not NOTHING:
-                return item
-            await self._suspend(TaskWaiter(asyncio.get_running_loop()))
+        taker = self._memory.borrow_taker()
+        try:
+            while True:
+                closed = self._store.closed
+                message = self._take(taker)
+                if closed or message is not NOTHING:
+                    return message
+                await self._suspend(TaskWaiter(asyncio.get_running_loop()))
+        finally:
+            self._memory.return_taker(taker)
 
     async def _suspend(self, waiter: TaskWaiter) -> None:
         woken = False
@@ -218,27 +235,15 @@ class Mailbox(Generic[T]):
 
     # --- within ---
 
-    def _look(self) -> tuple[bool, Any]:
-        """Try to take, and tell whether NOTHING is the end: nothing is put after the close, so it is read first."""
-        closed = self._store.closed
-        item = self._store.take()
-        if item is NOTHING and self._store.reports:
+    def _take(self, taker: Taker) -> T:
+        message = self._store.take(self._decode, taker)
+        if message is NOTHING and self._store.reports:
             self._deliver_reports()
-        return closed, item
+        return message
 
     def _leave(self, waiter: Waiter, woken: bool) -> None:
         if not self._waiting.leave(waiter) and not woken and self._store.has_items():
             self._waiting.wake(1)  # a wake-up was spent on one that takes nothing: hand it on
-
-    def _decoded(self, item: Any) -> T:
-        try:
-            return self._decode(item)
-        except Exception:
-            raise
-        except BaseException:
-            self._store.give_back(item)
-            self._waiting.wake(1)
-            raise
 
     def _raise_error(self) -> None:
         if self.error is not None:
@@ -267,3 +272,7 @@ class Mailbox(Generic[T]):
 
 def _as_it_is(item: T) -> T:
     return item
+
+
+def _nominal_size(_item: object) -> int:
+    return NOMINAL_ITEM_BYTES

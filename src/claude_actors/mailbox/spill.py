@@ -10,6 +10,7 @@ import os
 import weakref
 from array import array
 from collections import deque
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from struct import Struct
 from typing import Final
@@ -87,22 +88,27 @@ class Spill:
         self.bytes = 0
         self.failure: SpillFailed | None = None
 
-    def append(self, items: list[bytes]) -> int:
-        """Take in items until one cannot be written; return how many were. Sets `failure`, never raises."""
-        for count, item in enumerate(items):
-            if self.failure is not None:
-                return count
-            self.append_last(item)
-            if self.filling_bytes >= CHUNK_BYTES or len(self.filling) >= CHUNK_ITEMS:
-                self._write_chunk()
+    def append(self, items: Sequence[bytes]) -> int:
+        """Take in items until they cannot be written; return how many were. Sets `failure`, never raises."""
+        size = sum(map(len, items))
+        if len(items) > 1 and (size > CHUNK_BYTES or len(items) > CHUNK_ITEMS):
+            middle = len(items) // 2
+            count = self.append(items[:middle])
+            return count if self.failure is not None else count + self.append(items[middle:])
+        self._fill(items, size)
+        if self.filling_bytes >= CHUNK_BYTES or len(self.filling) >= CHUNK_ITEMS:
+            self._write_chunk()
         return len(items)
 
     def append_last(self, item: bytes) -> None:
         """Take in one item whatever the state of the disk."""
-        self.filling.append(item)
-        self.filling_bytes += len(item)
-        self.items += 1
-        self.bytes += len(item)
+        self._fill([item], len(item))
+
+    def _fill(self, items: Sequence[bytes], size: int) -> None:
+        self.filling += items
+        self.filling_bytes += size
+        self.items += len(items)
+        self.bytes += size
 
     def release_read_segments(self) -> None:
         """Let go of the files that have been read to their end."""

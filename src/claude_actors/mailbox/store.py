@@ -1,62 +1,54 @@
-"""The queue inside a mailbox: items in memory, behind them the spill, and what is done when both limits meet.
+"""The queue inside a mailbox: memory, behind it the spill, and what is done when the limits are met.
 
-Two locks, so that no producer waits for a consumer that was suspended while it held one: `_putting` guards what producers
-change, `_taking` keeps consumers apart, and a consumer enters `_putting` only to refill memory from the spill (always in
-the order `_taking`, `_putting`). Disk reads happen outside `_putting`. Knows nothing of waiters.
+Consumers empty memory without a lock, so that no producer waits for a consumer. `_putting` guards what producers change;
+a consumer enters it only to move spilled items to memory. `_refilling` keeps such consumers apart; it is taken first, and
+disk reads happen under it alone. Knows nothing of waiters.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
-from itertools import repeat
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from claude_actors.errors import MailboxOverflow, SpillFailed
 from claude_actors.mailbox.limits import MailboxCounts, MailboxLimits, Overflow, OverflowKind, OverflowReport
+from claude_actors.mailbox.memory import NOTHING, Memory, Taker
 from claude_actors.mailbox.spill import Spill
 
-NOTHING: Final[Any] = object()
+T = TypeVar("T")
 
 
 class Store:
-    """Hold items in order within limits. Every method is safe from any thread; none waits for another side."""
+    """Hold items in order within limits. Every method is safe from any thread; none waits for the other side."""
 
-    def __init__(self, name: str, limits: MailboxLimits, policy: Overflow, nominal_size: int | None) -> None:
-        self._name, self._limits, self._policy, self._nominal_size = name, limits, policy, nominal_size
-        self._memory: deque[Any] = deque()
-        self._oldest: Iterator[Any] = map(deque.popleft, repeat(self._memory))
+    def __init__(
+        self, name: str, limits: MailboxLimits, policy: Overflow, measure: Callable[[Any], int], memory: Memory
+    ) -> None:
+        self._name, self._limits, self._policy, self._measure = name, limits, policy, measure
+        self._memory = memory
         self._spill = Spill(limits.spill_directory, limits.max_spill_bytes)
-        self._putting, self._taking = threading.Lock(), threading.Lock()
+        self._putting, self._refilling = threading.Lock(), threading.Lock()
         self._spilling = self._refusing = False
+        self._put = self._dropped = self._refused = 0
+        self._next_drop_report = 1
         self.closed = False
         self.error: BaseException | None = None
         self.reports: deque[OverflowReport] = deque()
-        # Producers' counts, and consumers' counts: each is written under one lock only and read without.
-        self._put = self._entered_bytes = self._dropped = self._dropped_bytes = self._refused = 0
-        self._next_drop_report = 1
-        self._taken = self._taken_bytes = 0
 
     def __len__(self) -> int:
-        # Read in this order, else a take between the reads could make the sum negative.
-        gone = self._taken + self._dropped
-        return self._put - gone
-
-    @property
-    def memory_bytes(self) -> int:
-        gone = self._taken_bytes + self._dropped_bytes
-        return self._entered_bytes - gone
+        return len(self._memory) + self._spill.items
 
     def counts(self) -> MailboxCounts:
-        taken, dropped = self._taken, self._dropped
+        waiting, dropped, put = len(self), self._dropped, self._put
         return MailboxCounts(
-            waiting=len(self),
-            memory_bytes=self.memory_bytes,
+            waiting=waiting,
+            memory_bytes=self._memory.bytes,
             spilled_items=self._spill.items,
             spilled_bytes=self._spill.bytes,
-            put=self._put,
-            taken=taken,
+            put=put,
+            taken=put - dropped - waiting,
             dropped=dropped,
             refused=self._refused,
             closed=self.closed,
@@ -66,11 +58,11 @@ class Store:
 
     def put(self, items: Sequence[Any]) -> int:
         """Take in what the policy allows; return how many items were."""
+        size = sum(map(self._measure, items))
         with self._putting:
             if self.closed or self._refusing:
                 self._refused += len(items)
                 return 0
-            size = self._size(items)
             if not self._spilling and self._fits(len(items), size):
                 self._enter(items, size)
                 return len(items)
@@ -86,9 +78,8 @@ class Store:
                 self._put += 1
                 self._spill.append_last(item)
             else:
-                self._enter([item], self._size([item]))
-            self._close(error)
-            return True
+                self._enter([item], self._measure(item))
+            return self._close(error)
 
     def close(self, error: BaseException | None) -> bool:
         """Take in nothing more; False if it was closed already."""
@@ -100,86 +91,69 @@ class Store:
         self.closed = True
         return True
 
-    def _size(self, items: Sequence[Any]) -> int:
-        return sum(map(len, items)) if self._nominal_size is None else len(items) * self._nominal_size
-
     def _fits(self, count: int, size: int) -> bool:
-        limits = self._limits
-        return len(self._memory) + count <= limits.max_items and self.memory_bytes + size <= limits.max_bytes
+        limits, memory = self._limits, self._memory
+        return len(memory) + count <= limits.max_items and memory.bytes + size <= limits.max_bytes
 
     def _enter(self, items: Sequence[Any], size: int) -> None:
-        # Counted first: a consumer may take the items before the next line has run, and no count may seem negative.
         self._put += len(items)
-        self._entered_bytes += size
-        self._memory.extend(items)
+        self._memory.enter(items, size)
 
     # --- what is done when it is full ---
 
     def _overflow(self, items: Sequence[Any]) -> int:
-        match self._policy:
-            case "drop_oldest":
-                return self._drop_for(items)
-            case "spill":
-                head, tail = ([], list(items)) if self._spilling else self._split(items)
-                return len(head) + self._spill_over(tail)
-            case "fail":
-                head, tail = self._split(items)
-                return len(head) + self._refuse(len(tail), MailboxOverflow(mailbox=self._name, limits=self._named()))
+        if self._policy == "drop_oldest":
+            return self._drop_for(items)
+        entered = 0 if self._spilling else self._enter_fitting(items)
+        rest = items[entered:]
+        if not rest:
+            return entered
+        if self._policy == "spill":
+            return entered + self._spill_over(rest)
+        limits = {"max_items": self._limits.max_items, "max_bytes": self._limits.max_bytes}
+        self._refuse(len(rest), "refusing", MailboxOverflow(mailbox=self._name, limits=limits))
+        return entered
 
-    def _split(self, items: Sequence[Any]) -> tuple[Sequence[Any], list[Any]]:
-        """Let in as many as fit (one at least when memory is empty); return those and the others."""
+    def _enter_fitting(self, items: Sequence[Any]) -> int:
+        """Let in as many as fit, one at least when memory is empty; return how many."""
         for index, item in enumerate(items):
-            size = self._size([item])
-            if self._memory and not self._fits(1, size):
-                return items[:index], list(items[index:])
+            size = self._measure(item)
+            if len(self._memory) and not self._fits(1, size):
+                return index
             self._enter([item], size)
-        return items, []
+        return len(items)
 
-    def _spill_over(self, items: list[bytes]) -> int:
-        if not items:
-            return 0
+    def _spill_over(self, items: Sequence[bytes]) -> int:
         if not self._spilling:
             self._spilling = True
             self._report("spilling")
         count = self._spill.append(items)
         self._put += count
         if self._spill.failure is not None:
-            self._refuse(len(items) - count, self._spill.failure, "spill_failed")
+            self._refuse(len(items) - count, "spill_failed", self._spill.failure)
         return count
 
-    def _refuse(self, count: int, error: MailboxOverflow | SpillFailed, kind: OverflowKind = "refusing") -> int:
-        if count or kind == "spill_failed":
-            self._refusing = True
-            self._refused += count
-            self._report(kind, error)
-        return 0
+    def _refuse(self, count: int, kind: OverflowKind, error: BaseException) -> None:
+        self._refusing = True
+        self._refused += count
+        self._report(kind, error)
 
     def _drop_for(self, items: Sequence[Any]) -> int:
-        """Make room first and then let in, so that a consumer who empties it meanwhile costs no newer item."""
-        count, size = len(items), self._size(items)
-        first = max(0, count - self._limits.max_items)
-        kept = deque(items[first:])
-        size = self._size(kept)
+        """Make room first and then let in, so that nothing newer is lost to a consumer who empties it meanwhile."""
+        kept = deque(items, self._limits.max_items)
+        size = sum(map(self._measure, kept))
         while len(kept) > 1 and size > self._limits.max_bytes:
-            size -= self._size([kept.popleft()])
-        while self._memory and not self._fits(len(kept), size):
-            try:
-                gone = self._memory.popleft()
-            except IndexError:
-                break
-            self._dropped_bytes += self._size([gone])
+            size -= self._measure(kept.popleft())
+        while not self._fits(len(kept), size) and self._memory.drop():
             self._dropped += 1
-        never_entered = count - len(kept)
-        self._put += never_entered
-        self._dropped += never_entered
+        passed_over = len(items) - len(kept)
+        self._put += passed_over
+        self._dropped += passed_over
         self._enter(kept, size)
-        self._report_drops()
-        return len(kept)
-
-    def _report_drops(self) -> None:
         if self._dropped >= self._next_drop_report:
             self._next_drop_report = 2 * self._dropped
             self._report("dropping")
+        return len(kept)
 
     def _report(self, kind: OverflowKind, error: BaseException | None = None) -> None:
         self.reports.append(
@@ -194,86 +168,56 @@ class Store:
             )
         )
 
-    def _named(self) -> dict[str, int]:
-        return {"max_items": self._limits.max_items, "max_bytes": self._limits.max_bytes}
-
     # --- consumers ---
 
     def has_items(self) -> bool:
         return bool(self._memory) or self._spill.items > 0
 
-    def take(self) -> Any:
-        """Return the oldest item or NOTHING. A KeyboardInterrupt anywhere in here leaves the item inside."""
-        item, counted = NOTHING, False
-        try:
-            with self._taking:
-                if not self._memory and not (self._spilling and self._refill()):
-                    return NOTHING
-                # A signal handler runs after a call, never between the steps of a `for`: the item is never nowhere.
-                for item in self._oldest:  # noqa: B007
-                    break
-                size = len(item) if self._nominal_size is None else self._nominal_size
-                self._taken += 1
-                self._taken_bytes += size
-                counted = True
-        except IndexError:  # dropped to make room for items that are just about to enter
-            return NOTHING
-        except BaseException:
-            if item is not NOTHING:
-                self.give_back(item, counted)
-            raise
-        return item
+    def take(self, decode: Callable[[Any], T], taker: Taker) -> T:
+        """Remove the oldest item and return it decoded, or NOTHING. Raises SpillFailed if it cannot be read back."""
+        message = self._memory.take(decode, taker)
+        while message is NOTHING and self._spilling and self._refill():
+            message = self._memory.take(decode, taker)
+        return message
 
-    def give_back(self, item: Any, counted: bool = True) -> None:
-        """Put an item that was taken but not delivered back to the front."""
-        with self._taking:
-            if counted:
-                self._taken -= 1
-                self._taken_bytes -= self._size([item])
-            self._memory.appendleft(item)
-
-    def discard(self) -> int:
-        """Drop everything that waits, at once, files included; return how many items that were."""
-        with self._taking, self._putting:
-            self.closed = True
-            count = len(self._memory) + self._spill.items
-            self._dropped += count
-            self._dropped_bytes = self._entered_bytes - self._taken_bytes
-            self._memory.clear()
+    def discard(self) -> None:
+        """Drop everything that waits, at once, files included. It must be closed."""
+        with self._refilling, self._putting:
+            while self._memory.drop():
+                self._dropped += 1
+            self._dropped += self._spill.items
             self._spill.clear()
-            self._spilling = False
-            return count
 
     def _refill(self) -> bool:
-        """Move the oldest spilled chunk to memory; False if there is none. Raises SpillFailed if it cannot be read."""
-        spill = self._spill
-        with self._putting:
-            spill.release_read_segments()
-            if not spill.segments:
-                return self._end_spilling()
+        """Move the oldest spilled chunk to memory; False if there is nothing to take."""
+        spill, memory = self._spill, self._memory
+        with self._refilling:
+            if memory:  # another consumer was faster
+                return True
+            with self._putting:
+                if not spill.segments:
+                    return self._end_spilling()
             segment = spill.segments[0]
-        try:
-            items, size, end = segment.read()
-        except OSError as error:
-            raise SpillFailed(reason=str(error)) from error
-        count = len(items)
-        with self._putting:
-            # No call until the items are in memory: a signal handler that raised between would lose or repeat them.
-            # Memory first: a consumer that sees both empty goes to sleep.
-            self._entered_bytes += size
-            self._memory += items
-            segment.read_to = end
-            spill.items -= count
-            spill.bytes -= size
-            spill.release_read_segments()
+            try:
+                items, size, end = segment.read()
+            except OSError as error:
+                raise SpillFailed(reason=str(error)) from error
+            count = len(items)
+            with self._putting:
+                # Memory first, for a consumer that sees both empty goes to sleep. No call after that until all is
+                # counted: a signal handler that raised in between would make the items come twice.
+                memory.enter(items, size)
+                segment.read_to = end
+                spill.items -= count
+                spill.bytes -= size
+                spill.release_read_segments()
         return True
 
     def _end_spilling(self) -> bool:
-        """Move what had not filled a chunk yet to memory: then the spill is empty, and new items go to memory again."""
+        """Move what did not fill a chunk to memory. The spill is empty then, and new items go to memory again."""
         spill = self._spill
         moved = spill.items > 0
-        self._entered_bytes += spill.filling_bytes
-        self._memory += spill.filling
+        self._memory.enter(spill.filling, spill.filling_bytes)
         spill.filling = []
         spill.filling_bytes = spill.items = spill.bytes = 0
         if not self._refusing:

@@ -1,0 +1,92 @@
+"""The part of a mailbox that is in memory: a deque that consumers empty without a lock, and the bytes in it, exact.
+
+A lock would cost more than the take itself (measured: 300 ns against 110). So each consumer counts what it takes in a cell
+of its own, and the sum of the cells is what was taken. Knows nothing of limits, disks or waiters.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+NOTHING: Final[Any] = object()
+
+
+class Taker:
+    """Count the bytes that one consumer takes; never shared by two at a time."""
+
+    __slots__ = ("bytes",)
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+
+class Memory:
+    """Items in order. `enter` and `drop` are for one producer at a time, the rest is safe from any thread."""
+
+    def __init__(self, measure: Callable[[Any], int]) -> None:
+        self.measure = measure
+        self._items: deque[Any] = deque()
+        self._oldest: Iterator[Any] = map(deque.popleft, repeat(self._items))
+        self._takers: list[Taker] = []
+        self._free_takers: list[Taker] = []
+        self._entered_bytes = self._dropped_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def bytes(self) -> int:
+        return self._entered_bytes - self._dropped_bytes - sum([taker.bytes for taker in self._takers])
+
+    def enter(self, items: Sequence[Any], size: int) -> None:
+        """Append items of `size` bytes altogether. Makes no call that a signal handler could follow in between."""
+        self._entered_bytes += size
+        self._items += items
+
+    def drop(self) -> bool:
+        """Remove the oldest item uncounted by any consumer; False if there is none."""
+        try:
+            item = self._items.popleft()
+        except IndexError:
+            return False
+        self._dropped_bytes += self.measure(item)
+        return True
+
+    def borrow_taker(self) -> Taker:
+        try:
+            return self._free_takers.pop()
+        except IndexError:
+            taker = Taker()
+            self._takers.append(taker)
+            return taker
+
+    def return_taker(self, taker: Taker) -> None:
+        self._free_takers.append(taker)
+
+    def take(self, decode: Callable[[Any], T], taker: Taker) -> T:
+        """Remove the oldest item and return it decoded, or NOTHING. What `decode` raises comes through, the item gone.
+
+        A KeyboardInterrupt leaves the item where it was: signal handlers run after calls, and no call stands between the
+        removal and the name `item`, nor between the count and the return.
+        """
+        item = NOTHING
+        try:
+            for item in self._oldest:  # noqa: B007 - `popleft()` would be a call
+                break
+            message = decode(item)
+            taker.bytes += self.measure(item)
+        except Exception:
+            if item is NOTHING:
+                return NOTHING  # type: ignore[no-any-return]
+            taker.bytes += self.measure(item)
+            raise
+        except BaseException:
+            if item is not NOTHING:
+                self._items.appendleft(item)
+            raise
+        return message
