@@ -17,7 +17,7 @@ from claude_actors.protocol.framing import LineDiscarded
 from claude_actors.wire.codec import decode_line, encode_success
 
 IDS = st.sampled_from([f"cli_{n}" for n in range(12)])
-HOOKS = st.sampled_from(["hook_0", "hook_1", "hook_2", "hook_3", "hook_404"])
+HOOKS = st.sampled_from(["hook_0", "hook_1", "hook_2", "hook_404"])
 UUIDS = [f"p{n}" for n in range(40)]
 QUEUED, PENDING, CALLBACKS, TURNS = 3, 4, 3, 5
 

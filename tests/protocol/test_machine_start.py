@@ -18,6 +18,7 @@ from claude_actors.errors import (
 from claude_actors.protocol import effects, inputs
 from claude_actors.protocol.lifecycle import State
 from claude_actors.protocol.outcome import Failed
+from claude_actors.wire.control import Initialize
 
 
 def _error(driver: Driver) -> BaseException:
@@ -96,8 +97,10 @@ def test_an_error_response_fails_the_start() -> None:
 
 
 def test_silence_fails_the_start_with_what_was_printed() -> None:
-    driver = Driver(initialize_timeout=3.0)
+    driver = Driver()
+    driver.feed(inputs.Prepared(Initialize(title="mine"), 3.0))
     driver.feed(inputs.PortSpawned(1))
+    assert driver.written()[0]["request"]["title"] == "mine"
     assert effects.SetTimer("initialize", 103.0) in driver.log
     driver.feed(inputs.StderrReceived(("warming up",)))
     driver.feed(inputs.TimerFired("initialize"))

@@ -122,7 +122,7 @@ def test_conversation_and_control_keep_their_order() -> None:
         },
         {"type": "brand_new", "n": 3},
     )
-    assert [type(item) for item in out][0] is effects.DeliverMessages
+    assert isinstance(out[0], effects.DeliverMessages)
     assert [len(item.lines) for item in out if isinstance(item, effects.DeliverMessages)] == [2, 1]
 
 

@@ -11,7 +11,7 @@ from claude_actors.protocol import effects, inputs
 from claude_actors.protocol.callbacks import CallbackRules, HookRule
 from claude_actors.protocol.machine import MachineConfig, SessionMachine
 from claude_actors.wire.codec import decode_line
-from claude_actors.wire.control import Initialize, Interrupt, OutboundRequest
+from claude_actors.wire.control import Interrupt, OutboundRequest
 
 E = TypeVar("E", bound=effects.Effect)
 V = TypeVar("V", bound=Event)
@@ -19,9 +19,8 @@ V = TypeVar("V", bound=Event)
 RULES = CallbackRules(
     hooks={
         "hook_0": HookRule("PreToolUse", 60.0),
-        "hook_1": HookRule("PreToolUse", 60.0, closed=True),
-        "hook_2": HookRule("Stop", None, closed=True),
-        "hook_3": HookRule("PermissionRequest", 60.0, closed=True),
+        "hook_1": HookRule("PreToolUse", 60.0, {"decision": "block"}),
+        "hook_2": HookRule("Stop", None),
     }
 )
 
@@ -30,7 +29,7 @@ class Driver:
     """One machine, its time, and all effects so far."""
 
     def __init__(self, **config: Any) -> None:
-        settings: dict[str, Any] = {"initialize": Initialize(), "salt": "abcd1234", "rules": RULES} | config
+        settings: dict[str, Any] = {"salt": "abcd1234", "rules": RULES} | config
         self.machine = SessionMachine(MachineConfig(**settings))
         self.now = 100.0
         self.log: list[effects.Effect] = []

@@ -7,24 +7,24 @@ It runs nothing and knows no clock.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import msgspec
 
 from claude_actors.events import CallbackKind
 from claude_actors.wire.control import CanUseTool, Elicitation, HookCallback, InboundRequest, McpMessage, UserDialog
 
-# Events whose closed answer is a permission decision of their own form rather than `decision: block`.
-_CLOSED_BY_PERMISSION = {"PreToolUse"}
-_CLOSED_BY_DECISION = {"PermissionRequest"}
+
+OPEN: Final[Mapping[str, Any]] = MappingProxyType({"continue": True})
 
 
 class HookRule(msgspec.Struct, frozen=True):
-    """What the protocol must know of one registered hook."""
+    """What the protocol must know of one registered hook: a gate's `fallback` is its event's way of saying no."""
 
     event: str
     timeout: float | None
-    closed: bool = False
+    fallback: Mapping[str, Any] = OPEN
 
 
 class CallbackRules(msgspec.Struct, frozen=True):
@@ -73,9 +73,8 @@ class CallbackTable:
                 rule = self._rules.hooks.get(request.callback_id)
                 if rule is None:
                     return None
-                return PendingCallback(
-                    request_id, "hook", request.callback_id, request, rule.timeout, hook_fallback(rule, "no answer")
-                )
+                name, fallback = request.callback_id, dict(rule.fallback)
+                return PendingCallback(request_id, "hook", name, request, rule.timeout, fallback)
             case CanUseTool():
                 fallback = {"behavior": "deny", "message": "the permission callback gave no answer", "interrupt": False}
                 timeout = self._rules.permission_timeout
@@ -105,20 +104,6 @@ class CallbackTable:
         taken = list(self._pending.values())
         self._pending.clear()
         return taken
-
-
-def hook_fallback(rule: HookRule, reason: str) -> dict[str, Any]:
-    """Answer for a hook that did not: open hooks let things go on, gates stop them in the form of their event."""
-    if not rule.closed:
-        return {"continue": True}
-    text = f"the {rule.event} gate failed: {reason}"
-    if rule.event in _CLOSED_BY_PERMISSION:
-        decision = {"permissionDecision": "deny", "permissionDecisionReason": text}
-        return {"hookSpecificOutput": {"hookEventName": rule.event, **decision}}
-    if rule.event in _CLOSED_BY_DECISION:
-        denial = {"behavior": "deny", "message": text}
-        return {"hookSpecificOutput": {"hookEventName": rule.event, "decision": denial}}
-    return {"decision": "block", "reason": text}
 
 
 def mcp_fallback(message: Mapping[str, Any]) -> dict[str, Any]:

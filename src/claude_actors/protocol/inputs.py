@@ -52,6 +52,13 @@ class OperationRequested(msgspec.Struct, frozen=True):
     timeout: float
 
 
+class Prepared(msgspec.Struct, frozen=True):
+    """It is known how the CLI is started and what it is told first."""
+
+    initialize: OutboundRequest
+    initialize_timeout: float
+
+
 class PortSpawned(msgspec.Struct, frozen=True):
     """The process runs."""
 
@@ -113,6 +120,7 @@ Input = (
     | CallbackRejected
     | PromptRequested
     | OperationRequested
+    | Prepared
     | PortSpawned
     | PortStartFailed
     | StderrReceived

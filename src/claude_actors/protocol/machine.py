@@ -55,10 +55,8 @@ _STDERR_TAIL = 100
 class MachineConfig(msgspec.Struct, frozen=True):
     """Everything that shapes one process's session; `salt` makes its request ids unique across restarts."""
 
-    initialize: Initialize
     salt: str
     rules: CallbackRules = CallbackRules()
-    initialize_timeout: float = 10.0
     max_queued_operations: int = 16
     max_pending_requests: int = 64
     max_pending_callbacks: int = 32
@@ -84,6 +82,7 @@ class SessionMachine:
         self.conversation = ConversationTracker(turns=self.turns, counters=self.counters)
         self.conversation.session_id = config.resumed_session_id
         self.queue: StartQueue[PromptRequested | OperationRequested] = StartQueue(limit=config.max_queued_operations)
+        self._prepared = inputs.Prepared(Initialize(), 10.0)
         self._initialize_id = f"req_0_{config.salt}"
         self._frames = FrameReader(self)
         self._stderr: deque[str] = deque(maxlen=_STDERR_TAIL)
@@ -127,6 +126,8 @@ class SessionMachine:
                 self._timer(event.key, now, out)
             case inputs.PromptRequested() | inputs.OperationRequested():
                 self._wanted(event, now, out)
+            case inputs.Prepared():
+                self._prepared = event
             case inputs.PortSpawned():
                 self._spawned(event, now, out)
             case inputs.StderrReceived():
@@ -151,8 +152,8 @@ class SessionMachine:
     def _spawned(self, event: inputs.PortSpawned, now: float, out: list[Effect]) -> None:
         self.pid = event.pid
         self._move(Happening.SPAWNED, out)
-        out.append(WriteLine(encode_request(self._initialize_id, self.config.initialize)))
-        out.append(SetTimer(INITIALIZE_TIMER, now + self.config.initialize_timeout))
+        out.append(WriteLine(encode_request(self._initialize_id, self._prepared.initialize)))
+        out.append(SetTimer(INITIALIZE_TIMER, now + self._prepared.initialize_timeout))
 
     def confirm(self, now: float, out: list[Effect]) -> None:
         """The CLI accepted initialize: run, and send what was waiting, in order, without waiting between."""
@@ -203,7 +204,7 @@ class SessionMachine:
 
     def _timer(self, key: str, now: float, out: list[Effect]) -> None:
         if key == INITIALIZE_TIMER:
-            error = timeout_during_start(self.config.initialize_timeout, tuple(self._stderr))
+            error = timeout_during_start(self._prepared.initialize_timeout, tuple(self._stderr))
             if self.state is State.INIT_SENT:
                 self._end(Happening.TIMED_OUT, Failed(error), out)
         elif key == STALL_TIMER:
