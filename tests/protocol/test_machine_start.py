@@ -96,6 +96,15 @@ def test_an_error_response_fails_the_start() -> None:
     assert len(driver.of(effects.StopPort)) == 1
 
 
+def test_a_refusal_after_an_early_request_still_fails_the_session() -> None:
+    driver = Driver()
+    driver.feed(inputs.PortSpawned(1))
+    driver.hook("r1")
+    driver.refuse("req_0_abcd1234", "no")
+    assert isinstance(_error(driver), InitializationFailed)
+    assert driver.machine.state is State.FAILED
+
+
 def test_silence_fails_the_start_with_what_was_printed() -> None:
     driver = Driver()
     driver.feed(inputs.Prepared(Initialize(title="mine"), 3.0))

@@ -176,7 +176,9 @@ class SessionMachine:
         else:
             reason = response.error or "no reason given"
             error = InitializationFailed(reason=reason, stderr_tail=tuple(self._stderr))
-            self._end(Happening.REFUSED, Failed(error), out)
+            # A refusal after a request had seemed to confirm: hooks may be missing, so going on would not be safe.
+            happening = Happening.BROKEN if self.state is State.RUNNING else Happening.REFUSED
+            self._end(happening, Failed(error), out)
 
     # --- sending ---
 
