@@ -34,6 +34,13 @@ class Emit(Fault, frozen=True, tag="emit"):
     frame: dict[str, Any]
 
 
+class Echo(Fault, frozen=True, tag="echo"):
+    """Say what the prompt said, between two texts: a content block for scripts that answer any prompt."""
+
+    before: str = ""
+    after: str = ""
+
+
 class Junk(Fault, frozen=True, tag="junk"):
     """Write something that is no frame: `text`, or `data` for bytes that are not UTF-8."""
 
@@ -211,6 +218,7 @@ class VersionAnswer(Fault, frozen=True, tag="version_answer"):
 FaultStep = (
     Flood
     | Emit
+    | Echo
     | Junk
     | HugeLine
     | Stderr

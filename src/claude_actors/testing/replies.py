@@ -1,7 +1,7 @@
 """Which reply a request gets, and how a text is cut into stream pieces; shared by both harnesses.
 
-The fake CLI and the scripted Messages API must agree here to the letter. Imports nothing heavy, because the fake CLI has to
-start in milliseconds.
+The fake CLI and the scripted Messages API must agree here to the letter. Imports nothing heavy, because the fake CLI
+has to start in milliseconds.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ class ReplyQueue:
                 self._used[index] += 1
                 return index
         return None
+
+    def use(self, index: int) -> None:
+        """Count a reply as used once, as an earlier process of the same conversation did."""
+        self._used[index] += 1
 
 
 def split_text(text: str, pieces: int) -> list[str]:

@@ -127,7 +127,7 @@ class Reply(msgspec.Struct, frozen=True):
 class Script(msgspec.Struct, frozen=True, kw_only=True):
     """A whole script: replies for both harnesses, and for the fake CLI what it does besides.
 
-    `on_start`: before stdin is read. `on_initialize`: initialize has come, and its answer has not been sent. `on_ready`:
+    `on_start`: before stdin is read. `on_initialize`: initialize has come, its answer has not been sent. `on_ready`:
     just after that answer. `on_eof`: stdin has ended. A request without a reply left is answered with `ApiError(400)`.
     `unknown_options`: flags that this CLI refuses as if it were older. `record_env`: names of variables to be recorded.
     """
@@ -141,7 +141,7 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     version: VersionAnswer = VersionAnswer()
     unknown_options: tuple[str, ...] = ()
     record_env: tuple[str, ...] = ()
-    model: str = "claude-sonnet-4-5-20250929"
+    model: str = "claude-opus-5-5"
     initialize_extra: dict[str, Any] = {}
 
 

@@ -1,0 +1,103 @@
+"""The program: from the command line to the exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+from claude_actors.testing.fake_cli.argv import Flags
+from claude_actors.testing.fake_cli.channel import Exit, Recorder, write_stderr
+from claude_actors.testing.fake_cli.cli import Cli
+from claude_actors.testing.fake_cli.pump import Gates, Pump
+from claude_actors.testing.fake_cli.turn import TurnRunner
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+TERMINATED = 143
+
+
+def main(directory: str) -> None:
+    """Run as the CLI whose launcher, scripts and records are in `directory`. Does not return."""
+    argv = sys.argv[1:]
+    if argv and argv[0] in ("--version", "-v"):
+        _version(directory)
+    recorder = Recorder(os.path.join(directory, "runs"))
+    signal.signal(signal.SIGTERM, lambda *_: _leave(recorder, TERMINATED))
+    signal.signal(signal.SIGINT, lambda *_: _leave(recorder, 130))
+    script = load_script(directory, recorder.number)
+    recorder.note("start", pid=os.getpid(), argv=argv, cwd=os.getcwd(), env=_named(script["record_env"]))
+    try:
+        code = _run(directory, script, argv, recorder)
+    except Exit as leaving:
+        if leaving.message:
+            write_stderr(leaving.message)
+        code = leaving.code
+    _leave(recorder, code)
+
+
+def load_script(directory: str, number: int) -> dict[str, Any]:
+    """Give the script for the process of this number (from 0): its own, or else the last one."""
+    with open(os.path.join(directory, "scripts.json"), "rb") as file:
+        scripts: list[dict[str, Any]] = json.load(file)
+    return scripts[min(number, len(scripts) - 1)]
+
+
+def _run(directory: str, script: dict[str, Any], argv: list[str], recorder: Recorder) -> int:
+    flags = Flags(argv, script["unknown_options"])
+    cli = Cli(directory, script, flags, recorder)
+    check_start(cli)
+    cli.run_steps(script["on_start"])
+    if flags.get("--input-format") == "stream-json":
+        return converse(cli)
+    from claude_actors.testing.fake_cli.oneshot import answer_once
+
+    return answer_once(cli)
+
+
+def check_start(cli: Cli) -> None:
+    """Refuse what the real CLI refuses, and take up an earlier conversation."""
+    if cli.permissions.mode == "bypassPermissions" and os.geteuid() == 0:
+        raise Exit(1, "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons")
+    resumed = cli.flags.get("--resume") or (cli.store.latest() if cli.flags.has("--continue") else None)
+    if resumed is None:
+        return
+    entries = cli.store.load(resumed)
+    if entries is None:
+        raise Exit(1, f"No conversation found with session ID: {resumed}")
+    cli.take_up(resumed, entries)
+
+
+def converse(cli: Cli) -> int:
+    """Serve prompts from standard input until it ends."""
+    cli.pump.watch(0, cli.read_input)
+    while True:
+        cli.pump.wait(lambda: bool(cli.prompts) or (cli.channel.eof and not cli.ignore_eof))
+        if not cli.prompts:
+            break
+        TurnRunner(cli, cli.prompts.pop(0)).run()
+    cli.run_steps(cli.script["on_eof"])
+    return 1 if cli.last_result_failed else 0
+
+
+def _version(directory: str) -> None:
+    answer = load_script(directory, 0)["version"]
+    if answer["until"] is not None:
+        pump = Pump()
+        opened: list[bool] = []
+        Gates(os.path.join(directory, "gates"), pump).when_open(answer["until"], lambda: opened.append(True))
+        pump.wait(lambda: bool(opened))
+    os.write(1, (answer["text"] + "\n").encode())
+    os._exit(answer["code"])
+
+
+def _named(names: list[str]) -> dict[str, str | None]:
+    return {name: os.environ.get(name) for name in names}
+
+
+def _leave(recorder: Recorder, code: int) -> None:
+    recorder.note("exit", code=code)
+    os._exit(code)
