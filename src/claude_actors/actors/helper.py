@@ -33,10 +33,11 @@ class Helper:
             else:
                 self._call_soon(lambda: done(result))
 
-        self._jobs.put(run)
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="claude-actors-helper", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._run, name="claude-actors-helper", daemon=True)
+            thread.start()
+            self._thread = thread
+        self._jobs.put(run)
 
     def close(self) -> None:
         """End the thread after the jobs that were submitted."""

@@ -1,0 +1,144 @@
+"""Ends what a Python process has left behind when it was killed; also the sweep that the live runtime uses.
+
+Run as a file it is the warden: a tiny process that is told through a pipe which process groups and cookies are alive,
+and ends them when the pipe closes without a goodbye. It may import nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Collection, Iterable
+from typing import Final
+
+#: The variable by which every descendant of a port is known, also after it has left the process group.
+COOKIE_NAME: Final = "CLAUDE_ACTORS_PORT"
+
+_TERM_GRACE: Final = 1.0
+_SWEEP_FOR: Final = 2.0
+_STEP: Final = 0.02
+
+
+# --- the sweep ---
+
+
+def kill_bearers(cookies: Collection[bytes]) -> int:
+    """Kill every process whose environment holds one of the cookies, except this one; tells how many were alive.
+
+    Blocks for a scan of /proc; where there is none (macOS) it finds nothing. A process that forks at the right moment
+    can be missed, so a caller repeats it until nothing is found.
+    """
+    if not cookies or not os.path.isdir("/proc/self"):
+        return 0
+    others = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
+    return sum(_kill_if_bearer(pid, cookies) for pid in others)
+
+
+def _kill_if_bearer(pid: int, cookies: Collection[bytes]) -> bool:
+    if not _bears(pid, cookies):
+        return False
+    try:
+        handle = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
+    except ProcessLookupError:
+        return False
+    except OSError:
+        handle = None
+    try:
+        # Looked at again with the handle in hand: its number may have become a stranger's since the first look.
+        return _bears(pid, cookies) and _kill(pid, handle)
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _bears(pid: int, cookies: Collection[bytes]) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
+            environ = file.read()
+    except OSError:
+        # Gone, or not ours to look at.
+        return False
+    return any(cookie in environ for cookie in cookies)
+
+
+def _kill(pid: int, handle: int | None) -> bool:
+    try:
+        if handle is None:
+            os.kill(pid, signal.SIGKILL)
+        else:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+    except OSError:
+        return False
+    return True
+
+
+# --- the warden ---
+
+
+def signal_groups(groups: Iterable[int], number: int) -> list[int]:
+    """Signal the process groups; gives those that exist."""
+    return [group for group in groups if _signal_group(group, number)]
+
+
+def _signal_group(group: int, number: int) -> bool:
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+class Ward:
+    """Who is alive, as far as the warden was told."""
+
+    def __init__(self) -> None:
+        self.groups: set[int] = set()
+        self.cookies: set[bytes] = set()
+        self.goodbye = False
+
+    def hear(self, line: bytes) -> None:
+        """Take in one line: `+ group cookie`, `- group` (about to be reaped), `. cookie` (swept), or `q`."""
+        match line.split():
+            case [b"+", group, cookie]:
+                self.groups.add(int(group))
+                self.cookies.add(cookie)
+            case [b"-", group]:
+                self.groups.discard(int(group))
+            case [b".", cookie]:
+                self.cookies.discard(cookie)
+            case [b"q"]:
+                self.goodbye = True
+            case _:
+                pass
+
+    def end_all(self) -> None:
+        """End everything that is alive: TERM, a short grace, KILL, and a sweep for who has left the group."""
+        groups = signal_groups(self.groups, signal.SIGTERM)
+        deadline = time.monotonic() + _TERM_GRACE
+        while groups and time.monotonic() < deadline:
+            time.sleep(_STEP)
+            # A group that was there at each look is still the same one; one that has gone is never signalled again.
+            groups = signal_groups(groups, 0)
+        signal_groups(groups, signal.SIGKILL)
+        deadline = time.monotonic() + _SWEEP_FOR
+        while kill_bearers(self.cookies) and time.monotonic() < deadline:
+            time.sleep(_STEP)
+
+
+def main() -> None:
+    """Listen until the pipe closes, then end what is left unless there was a goodbye."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    ward = Ward()
+    for line in sys.stdin.buffer:
+        ward.hear(line)
+    if not ward.goodbye:
+        ward.end_all()
+
+
+if __name__ == "__main__":
+    main()
