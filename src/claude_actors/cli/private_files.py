@@ -6,6 +6,7 @@ the session ends. What a killed process has left behind is removed by the next o
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pwd
@@ -16,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-PREFIX: Final = "claude-actors-"
+PREFIX: Final = "claude-actors-private-"
 # A directory this young may be one whose owner has made it and not yet locked it.
 SETTLED_AFTER: Final = 60.0
 
@@ -59,7 +60,9 @@ class PrivateFiles:
             remove_abandoned()
             self._directory = Path(tempfile.mkdtemp(prefix=PREFIX))
             self._lock_fd = os.open(self._directory, os.O_RDONLY)
-            fcntl.flock(self._lock_fd, fcntl.LOCK_SH)
+            with contextlib.suppress(OSError):
+                # Where locks do not work, nobody can take the directory for abandoned either.
+                fcntl.flock(self._lock_fd, fcntl.LOCK_SH)
             self._hand_over(self._directory)
         return self._directory
 
