@@ -15,7 +15,15 @@ from claude_actors.errors import MailboxClosed, MailboxTimeout
 from claude_actors.mailbox.limits import MailboxCounts, MailboxLimits, Overflow, OverflowReport
 from claude_actors.mailbox.memory import NOTHING, Memory, Taker
 from claude_actors.mailbox.store import Store
-from claude_actors.mailbox.waiting import TaskWaiter, ThreadWaiter, Waiter, WaitingList
+from claude_actors.mailbox.waiting import (
+    TaskWaiter,
+    ThreadWaiter,
+    Waiter,
+    WaitingList,
+    deadline_after,
+    let_the_loop_run,
+    remaining,
+)
 
 T = TypeVar("T")
 
@@ -128,38 +136,29 @@ class Mailbox(Generic[T]):
 
     def _take_waiting(self, taker: Taker, timeout: float | None) -> T:
         """Return the next item, or NOTHING at the end."""
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = deadline_after(timeout)
         while True:
             closed = self._store.closed  # read before the look: nothing is put after the close
             message = self._take(taker)
             if closed or message is not NOTHING:
                 return message
-            if not self._sleep(ThreadWaiter(), None if deadline is None else deadline - time.monotonic()):
+            if not self._sleep(ThreadWaiter(), remaining(deadline)):
                 raise MailboxTimeout(after=timeout or 0.0)
 
     def _sleep(self, waiter: ThreadWaiter, timeout: float | None) -> bool:
         woken = False
         try:
-            self._waiting.join(waiter)
+            self.join(waiter)
             woken = self.ready or waiter.wait(timeout)
         finally:
-            self._leave(waiter, woken)
+            self.leave(waiter, takes=woken)
         return woken
 
     # --- consumers: coroutines, on any asyncio loop ---
 
     async def aget(self, timeout: float | None = None) -> T:
         """Return the next item as `get()` does, suspending the coroutine. Cancelling it loses no item."""
-        if timeout is None:
-            message = await self._take_suspending()
-        else:
-            import asyncio
-
-            try:
-                async with asyncio.timeout(timeout):
-                    message = await self._take_suspending()
-            except TimeoutError:
-                raise MailboxTimeout(after=timeout) from None
+        message = await self._take_suspending(timeout)
         if message is NOTHING:
             raise MailboxClosed(self.error) from self.error
         return message
@@ -168,40 +167,49 @@ class Mailbox(Generic[T]):
         return self
 
     async def __anext__(self) -> T:
-        message = await self._take_suspending()
+        message = await self._take_suspending(None)
         if message is NOTHING:
             self._raise_error()
             raise StopAsyncIteration
         return message
 
-    async def _take_suspending(self) -> T:
+    async def _take_suspending(self, timeout: float | None) -> T:
         """Return the next item, or NOTHING at the end. Lets the loop run now and then even if it need not wait."""
-        import asyncio
-
         if self._streak >= TAKEN_BEFORE_YIELD:
             self._streak = 0
-            await asyncio.sleep(0)
+            await let_the_loop_run()
         self._streak += 1
-        taker = self._memory.borrow_taker()
+        deadline, taker = deadline_after(timeout), self._memory.borrow_taker()
         try:
             while True:
                 closed = self._store.closed
                 message = self._take(taker)
                 if closed or message is not NOTHING:
                     return message
-                await self._suspend(TaskWaiter(asyncio.get_running_loop()))
+                if not await self._suspend(TaskWaiter(), remaining(deadline)):
+                    raise MailboxTimeout(after=timeout or 0.0)
         finally:
             self._memory.return_taker(taker)
 
-    async def _suspend(self, waiter: TaskWaiter) -> None:
+    async def _suspend(self, waiter: TaskWaiter, timeout: float | None) -> bool:
         woken = False
         try:
-            self._waiting.join(waiter)
-            if not self.ready:
-                await waiter.future
-            woken = True
+            self.join(waiter)
+            woken = self.ready or await waiter.wait(timeout)
         finally:
-            self._leave(waiter, woken)
+            self.leave(waiter, takes=woken)
+        return woken
+
+    # --- waiting, for `select()` too ---
+
+    def join(self, waiter: Waiter) -> None:
+        """Let the waiter be woken when the mailbox may be `ready`; look once more after this and before sleeping."""
+        self._waiting.join(waiter)
+
+    def leave(self, waiter: Waiter, takes: bool = False) -> None:
+        """Wait no more. A wake-up that was spent on one that `takes` nothing is handed on to the next."""
+        if not self._waiting.leave(waiter) and not takes and self._store.has_items():
+            self._waiting.wake(1)
 
     # --- state: any thread, never blocks ---
 
@@ -240,10 +248,6 @@ class Mailbox(Generic[T]):
         if message is NOTHING and self._store.reports:
             self._deliver_reports()
         return message
-
-    def _leave(self, waiter: Waiter, woken: bool) -> None:
-        if not self._waiting.leave(waiter) and not woken and self._store.has_items():
-            self._waiting.wake(1)  # a wake-up was spent on one that takes nothing: hand it on
 
     def _raise_error(self) -> None:
         if self.error is not None:

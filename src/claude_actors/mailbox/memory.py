@@ -1,7 +1,7 @@
 """The part of a mailbox that is in memory: a deque that consumers empty without a lock, and the bytes in it, exact.
 
-A lock would cost more than the take itself (measured: 300 ns against 110). So each consumer counts what it takes in a cell
-of its own, and the sum of the cells is what was taken. Knows nothing of limits, disks or waiters.
+A lock would cost more than the take itself (measured: 300 ns against 110). So each consumer counts what it takes in a
+cell of its own, and the sum of the cells is what was taken. Knows nothing of limits, disks or waiters.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Memory:
     def take(self, decode: Callable[[Any], T], taker: Taker) -> T:
         """Remove the oldest item and return it decoded, or NOTHING. What `decode` raises comes through, the item gone.
 
-        A KeyboardInterrupt leaves the item where it was: signal handlers run after calls, and no call stands between the
-        removal and the name `item`, nor between the count and the return.
+        A KeyboardInterrupt leaves the item where it was: signal handlers run after calls, and no call stands between
+        the removal and the name `item`, nor between the count and the return.
         """
         item = NOTHING
         try:

@@ -1,8 +1,8 @@
 """The queue inside a mailbox: memory, behind it the spill, and what is done when the limits are met.
 
-Consumers empty memory without a lock, so that no producer waits for a consumer. `_putting` guards what producers change;
-a consumer enters it only to move spilled items to memory. `_refilling` keeps such consumers apart; it is taken first, and
-disk reads happen under it alone. Knows nothing of waiters.
+Consumers empty memory without a lock, so that no producer waits for a consumer. `_putting` guards what producers
+change; a consumer enters it only to move spilled items to memory. `_refilling` keeps such consumers apart; it is taken
+first, and disk reads happen under it alone. Knows nothing of waiters.
 """
 
 from __future__ import annotations

@@ -6,11 +6,14 @@ Knows nothing of items. Whoever is woken looks again by itself, so a wake-up car
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
+from collections.abc import Generator
+from types import coroutine
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Future
+    from asyncio import Future
 
 
 class Waiter(Protocol):
@@ -32,7 +35,7 @@ class ThreadWaiter:
 
     def wait(self, timeout: float | None) -> bool:
         """Sleep until woken; False when the time is up."""
-        return self._gate.acquire(timeout=-1 if timeout is None else min(max(timeout, 0.0), threading.TIMEOUT_MAX))
+        return self._gate.acquire(timeout=-1 if timeout is None else min(timeout, threading.TIMEOUT_MAX))
 
     def wake(self) -> bool:
         try:
@@ -45,22 +48,39 @@ class ThreadWaiter:
 class TaskWaiter:
     """Suspend a coroutine on its own running loop; no thread is used."""
 
-    __slots__ = ("_loop", "future")
+    __slots__ = ("_loop", "_woken")
 
-    def __init__(self, loop: AbstractEventLoop) -> None:
-        self._loop = loop
-        self.future: Future[None] = loop.create_future()
+    def __init__(self) -> None:
+        from asyncio import get_running_loop  # 40 ms that a program without coroutines never needs
+
+        self._loop = get_running_loop()
+        self._woken: Future[bool] = self._loop.create_future()
+
+    async def wait(self, timeout: float | None) -> bool:
+        """Suspend until woken; False when the time is up."""
+        alarm = None if timeout is None else self._loop.call_later(timeout, self._resolve, False)
+        try:
+            return await self._woken
+        finally:
+            if alarm is not None:
+                alarm.cancel()
 
     def wake(self) -> bool:
         try:
-            self._loop.call_soon_threadsafe(self._resolve)
+            self._loop.call_soon_threadsafe(self._resolve, True)
         except RuntimeError:  # the loop is closed: its coroutine will never run again
             return False
         return True
 
-    def _resolve(self) -> None:
-        if not self.future.done():
-            self.future.set_result(None)
+    def _resolve(self, woken: bool) -> None:
+        if not self._woken.done():
+            self._woken.set_result(woken)
+
+
+@coroutine
+def let_the_loop_run() -> Generator[None, None, None]:
+    """Do as `asyncio.sleep(0)` does."""
+    yield
 
 
 class WaitingList:
@@ -100,3 +120,11 @@ class WaitingList:
 
     def wake_all(self) -> None:
         self.wake(len(self._waiters))
+
+
+def deadline_after(timeout: float | None) -> float | None:
+    return None if timeout is None else time.monotonic() + timeout
+
+
+def remaining(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
