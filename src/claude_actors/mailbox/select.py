@@ -14,7 +14,7 @@ def select(mailboxes: Sequence[Mailbox[Any]], timeout: float | None = None) -> M
     """Wait until a mailbox has an item or is closed and return it, the first in the given order; None when time is up.
 
     Takes nothing: with several consumers another may be faster, so `get(timeout=0)` can still find it empty. A closed
-    mailbox is always ready, so leave it out once its end was seen. Without mailboxes there is nothing to wait for: None.
+    mailbox is always ready, so leave it out once its end was seen. Without mailboxes there is nothing to wait for.
     """
     deadline = deadline_after(timeout)
     while mailboxes:

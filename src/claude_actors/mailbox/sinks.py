@@ -115,11 +115,7 @@ class ActorSink:
     def _tell_gap(self) -> None:
         if self._gap:
             self._tell(DeliverySkipped(self._source, self._gap))
-            inbox_size = getattr(ref.actor_inbox, "qsize", None)
-        if inbox_size is None:
-            raise NotSupported(f"the inbox of {ref} cannot be counted, so deliveries to it could not be bounded")
-        self._inbox_size: Callable[[], int] = inbox_size
-        self._gap = 0
+            self._gap = 0
 
     def _tell(self, message: object) -> bool:
         if self.closed:
