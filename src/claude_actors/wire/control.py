@@ -188,7 +188,7 @@ OutboundRequest: TypeAlias = TypedRequest | OpenRequest
 # --- requests that the CLI sends ---
 
 
-class HookCallback(msgspec.Struct, frozen=True, tag_field="subtype", tag="hook_callback"):
+class HookCallback(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="hook_callback"):
     """The CLI calls a registered hook; `input` stays undecoded, since only the hook's own task has to read it."""
 
     callback_id: str
@@ -196,7 +196,7 @@ class HookCallback(msgspec.Struct, frozen=True, tag_field="subtype", tag="hook_c
     tool_use_id: str | None = None
 
 
-class CanUseTool(msgspec.Struct, frozen=True, tag_field="subtype", tag="can_use_tool"):
+class CanUseTool(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="can_use_tool"):
     """The CLI asks whether a tool may run; `permission_suggestions` are plain objects."""
 
     tool_name: str
@@ -212,14 +212,14 @@ class CanUseTool(msgspec.Struct, frozen=True, tag_field="subtype", tag="can_use_
     agent_id: str | None = None
 
 
-class McpMessage(msgspec.Struct, frozen=True, tag_field="subtype", tag="mcp_message"):
+class McpMessage(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="mcp_message"):
     """A JSON-RPC message to an in-process MCP server."""
 
     server_name: str
     message: dict[str, Any]
 
 
-class Elicitation(msgspec.Struct, frozen=True, tag_field="subtype", tag="elicitation"):
+class Elicitation(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="elicitation"):
     """An MCP server asks the user for something."""
 
     mcp_server_name: str
@@ -233,7 +233,7 @@ class Elicitation(msgspec.Struct, frozen=True, tag_field="subtype", tag="elicita
     description: str | None = None
 
 
-class UserDialog(msgspec.Struct, frozen=True, tag_field="subtype", tag="request_user_dialog"):
+class UserDialog(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="request_user_dialog"):
     """The CLI asks for a dialog with the user."""
 
     dialog_kind: str

@@ -11,20 +11,21 @@ from typing import Any, Final
 import msgspec
 
 from claude_actors.errors import EncodingFailed
-from claude_actors.wire.control import OpenRequest, OutboundRequest
+from claude_actors.wire.control import OpenRequest, OutboundRequest, UnknownRequest
+from claude_actors.wire.envelope import ControlCancel, ControlRequest, ControlResponse, Conversation, Frame, KeepAlive
 
 _encode: Final = msgspec.json.Encoder().encode
 
 
-def encode_line(frame: Any) -> bytes:
-    """Encode a mapping, a struct or ready JSON (`Raw`) as one line; raises EncodingFailed for what is no JSON."""
+def encode_line(frame: Frame | Mapping[str, Any]) -> bytes:
+    """Encode a frame, or the plain JSON of one, as a line; raises EncodingFailed for what cannot be one."""
     try:
-        line = _encode(frame)
-        if b"\n" in line or b"\r" in line:  # only ready JSON brings its own white space along
+        line = frame.line if isinstance(frame, Conversation) else _encode(_plain(frame))
+        if b"\n" in line or b"\r" in line:  # ready JSON brings its own white space along
             line = msgspec.json.format(line, indent=-1)
     except Exception as error:
         raise EncodingFailed(f"cannot be written as JSON: {error}") from error
-    return _one_line(line)
+    return line + b"\n"
 
 
 def encode_request(request_id: str, request: OutboundRequest) -> bytes:
@@ -35,19 +36,17 @@ def encode_request(request_id: str, request: OutboundRequest) -> bytes:
 
 def encode_success(request_id: str, payload: Mapping[str, Any] | msgspec.Raw | None = None) -> bytes:
     """Encode our answer to a request of the CLI; None answers with an empty object."""
-    body = {"subtype": "success", "request_id": request_id, "response": {} if payload is None else payload}
-    return encode_line({"type": "control_response", "response": body})
+    return encode_line(_response("success", request_id, {"response": {} if payload is None else payload}))
 
 
 def encode_error(request_id: str, message: str) -> bytes:
     """Encode our refusal of a request of the CLI."""
-    body = {"subtype": "error", "request_id": request_id, "error": message}
-    return encode_line({"type": "control_response", "response": body})
+    return encode_line(_response("error", request_id, {"error": message}))
 
 
 def encode_cancel(request_id: str) -> bytes:
     """Encode the withdrawal of a request of ours."""
-    return encode_line({"type": "control_cancel_request", "request_id": request_id})
+    return encode_line(ControlCancel(request_id))
 
 
 def encode_user(
@@ -64,8 +63,33 @@ def encode_user(
     return encode_line(frame)
 
 
-def _one_line(line: bytes) -> bytes:
-    # Some line readers of JavaScript also end a line at these two separators; as escapes they mean the same.
-    if b"\xe2\x80" in line:
-        line = line.replace(b"\xe2\x80\xa8", b"\\u2028").replace(b"\xe2\x80\xa9", b"\\u2029")
-    return line + b"\n"
+def _plain(frame: Frame | Mapping[str, Any]) -> Mapping[str, Any]:
+    match frame:
+        case Mapping():
+            return frame
+        case ControlRequest(request_id=request_id, request=request):
+            body = request.raw if isinstance(request, UnknownRequest) else request
+            return {"type": "control_request", "request_id": request_id, "request": body}
+        case ControlResponse():
+            return _plain_response(frame)
+        case ControlCancel(request_id=request_id):
+            return {"type": "control_cancel_request", "request_id": request_id}
+        case KeepAlive():
+            return {"type": "keep_alive"}
+        case _:
+            raise TypeError(f"{type(frame).__name__} is no frame")
+
+
+def _plain_response(frame: ControlResponse) -> Mapping[str, Any]:
+    fields = {
+        "response": frame.response,
+        "error": frame.error,
+        "error_code": frame.error_code,
+        "pending_permission_requests": frame.pending_permission_requests,
+    }
+    said = {name: value for name, value in fields.items() if value is not None}
+    return _response("success" if frame.success else "error", frame.request_id, said)
+
+
+def _response(subtype: str, request_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "control_response", "response": {"subtype": subtype, "request_id": request_id, **fields}}

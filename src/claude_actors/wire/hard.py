@@ -38,12 +38,11 @@ def decode(line: bytes) -> Frame:
     if not is_utf8(line):
         return not_utf8(line)
     try:
-        data = read_json(line)
+        return _from_value(repair_surrogates(line), read_json(line))
     except RecursionError:
         return _unreadable(line, "nesting", "nested too deeply")
     except ValueError as error:
         return _unreadable(line, "json", str(error))
-    return _from_value(repair_surrogates(line), data)
 
 
 def not_utf8(line: bytes) -> Malformed:

@@ -85,8 +85,3 @@ class UnknownMessage(Message, frozen=True, kw_only=True):
     def type(self) -> str:
         """The frame's type on the wire; empty if it has none."""
         return str(self.raw.get("type", ""))
-
-
-def keep_line(message: Message, line: bytes) -> None:
-    """Give a message the line that it was decoded from; for the decoders only."""
-    message.__dict__["line"] = line

