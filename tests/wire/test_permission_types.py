@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
 import pytest
 
+from claude_actors.wire.codec import ControlRequest, decode_line
 from claude_actors.wire.control import CanUseTool
 from claude_actors.wire.permissions import (
     AddDirectories,
@@ -100,7 +102,18 @@ def test_a_request_has_everything_that_the_cli_sent() -> None:
     assert {name: getattr(request, name) for name in same + more} == {name: REQUEST[name] for name in same + more}
 
 
-def test_a_request_can_be_read_from_the_frame_of_the_codec() -> None:
+def test_the_frame_of_the_codec_brings_every_field_even_unknown_ones_and_odd_ones() -> None:
+    for form in (REQUEST, {**REQUEST, "title": 3}, {**REQUEST, "description": "\ud800"}):
+        line = json.dumps({"type": "control_request", "request_id": "r1", "request": form}).encode()
+        frame = decode_line(line)
+        assert isinstance(frame, ControlRequest)
+        assert isinstance(frame.request, CanUseTool)
+        request = read_permission_request(frame.request)
+        assert request.requires_user_interaction
+        assert request.raw["brand_new"] == 1
+
+
+def test_a_request_can_be_read_from_a_frame_made_by_hand() -> None:
     frame = CanUseTool(tool_name="Bash", input={"command": "ls"}, tool_use_id="toolu_1", blocked_path="/x")
     request = read_permission_request(frame)
     assert (request.tool_name, request.input, request.tool_use_id) == ("Bash", {"command": "ls"}, "toolu_1")

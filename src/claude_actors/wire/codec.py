@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from claude_actors.wire import hard
-from claude_actors.wire.control import KnownRequest
+from claude_actors.wire.control import CanUseTool, KnownRequest
 from claude_actors.wire.encode import (
     encode_cancel,
     encode_error,
@@ -95,6 +95,8 @@ def _request(line: bytes) -> Frame:
     if not is_utf8(line):
         return hard.not_utf8(line)
     frame = _read_request(line)
+    if isinstance(frame.request, CanUseTool):
+        frame.request.keep_line(line)
     return ControlRequest(frame.request_id, frame.request)
 
 

@@ -6,6 +6,7 @@ Only shapes: who may send what when, and how long an answer may take, is decided
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import msgspec
@@ -196,7 +197,7 @@ class HookCallback(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="s
     tool_use_id: str | None = None
 
 
-class CanUseTool(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="can_use_tool"):
+class CanUseTool(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="can_use_tool", dict=True):
     """The CLI asks whether a tool may run; `permission_suggestions` are plain objects."""
 
     tool_name: str
@@ -210,6 +211,17 @@ class CanUseTool(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="sub
     decision_reason: str | None = None
     decision_reason_type: str | None = None
     agent_id: str | None = None
+
+    @cached_property
+    def raw(self) -> dict[str, Any]:
+        """The request as the CLI sent it, fields that have no name here included."""
+        line = self.__dict__.get("line")
+        fields: dict[str, Any] = msgspec.to_builtins(self) if line is None else msgspec.json.decode(line)["request"]
+        return fields
+
+    def keep_line(self, line: bytes) -> None:
+        """Remember the line that the request came in; for the codec."""
+        self.__dict__["line"] = line
 
 
 class McpMessage(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="mcp_message"):

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from claude_actors.wire.control import CanUseTool
 from claude_actors.wire.salvage import salvage
 
 PermissionMode: TypeAlias = Literal["default", "manual", "acceptEdits", "plan", "bypassPermissions", "auto", "dontAsk"]
@@ -137,15 +138,10 @@ class ToolPermissionRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True
         return plan if isinstance(plan, str) else None
 
 
-def read_permission_request(request: Mapping[str, Any] | msgspec.Struct) -> ToolPermissionRequest:
+def read_permission_request(request: Mapping[str, Any] | CanUseTool) -> ToolPermissionRequest:
     """Make the typed view of a `can_use_tool` request; never raises, a field of a wrong type counts as missing."""
-    form = dict(request) if isinstance(request, Mapping) else _form(request)
+    form = dict(request) if isinstance(request, Mapping) else request.raw
     fallback = ToolPermissionRequest(tool_name=str(form.get("tool_name", "")), input={})
     view = salvage(ToolPermissionRequest, form) or fallback
     view.__dict__["raw"] = form
     return view
-
-
-def _form(request: msgspec.Struct) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.to_builtins(request)
-    return {name: value for name, value in fields.items() if value is not None}
