@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_actors.cli.launch import Launch, build_launch
@@ -74,6 +74,7 @@ def flags(built: Launch) -> list[str]:
 
 @pytest.mark.parametrize("one_shot", [False, True])
 @pytest.mark.parametrize("place", PLACES)
+@settings(max_examples=25)
 @given(text=TEXT)
 def test_no_text_adds_or_changes_a_flag(place: str, one_shot: bool, text: str) -> None:
     harmless = build(PLACES[place]("harmless"), one_shot=one_shot)

@@ -24,6 +24,7 @@ class Draft:
     def __init__(self, options: Options, *, one_shot: bool) -> None:
         self.options = options
         self.one_shot = one_shot
+        self.current_option = ""
         self.arguments: list[str] = []
         self.env: dict[str, str] = {}
         self.initialize: dict[str, Any] = {}
@@ -37,24 +38,23 @@ class Draft:
         """Add a flag with its value as one element, so that no value can be read as another flag."""
         argument = f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
         if len(os.fsencode(argument)) > LONGEST_ARGUMENT:
-            raise InvalidOptions(f"{flag}: the value is too long for a command line ({len(argument)} characters)")
+            raise self.refusal(f"too long for a command line ({flag}, {len(argument)} characters)")
         self.arguments.append(argument)
 
     def private(self, flag: str, name: str, content: str) -> None:
         """Write `content` to a private file and add a flag that names it."""
         self.value(flag, self.private_files.write(name, content))
 
-    def private_json(self, flag: str, name: str, content: Mapping[str, Any]) -> None:
-        """Write `content` as JSON to a private file and add a flag that names it."""
-        self.private(flag, name, as_json(content, flag))
+    def as_json(self, content: object) -> str:
+        """Encode `content`; raises InvalidOptions when it has no JSON form."""
+        try:
+            return json.dumps(content, default=_plain)
+        except (TypeError, ValueError) as error:
+            raise self.refusal(f"cannot be written as JSON ({error})") from error
 
-
-def as_json(content: object, what: str) -> str:
-    """Encode `content`; raises InvalidOptions that names `what` when it cannot be JSON."""
-    try:
-        return json.dumps(content, default=_plain)
-    except (TypeError, ValueError) as error:
-        raise InvalidOptions(f"{what}: cannot be written as JSON ({error})") from error
+    def refusal(self, complaint: str) -> InvalidOptions:
+        """Make the error that names the option in hand."""
+        return InvalidOptions(f"{self.current_option}: {complaint}")
 
 
 def _plain(value: object) -> object:

@@ -163,6 +163,7 @@ class Row:
         """Put this option into the draft."""
         value = getattr(draft.options, self.name)
         if self.always or self.differs(value):
+            draft.current_option = self.name
             (self.in_query if draft.one_shot else self.session).apply(value, draft)
 
     def differs(self, value: object) -> bool:

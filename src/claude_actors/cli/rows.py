@@ -53,7 +53,7 @@ CLI_ROWS: Final[tuple[Row, ...]] = (
     Row(
         "max_thinking_tokens",
         Custom("`--max-thinking-tokens=…`", t.add_max_thinking_tokens),
-        "The older form of `thinking`, which overrules it.",
+        "The older form of `thinking`; not looked at where that is set.",
     ),
     Row("effort", Flag("--effort"), "low, medium, high, xhigh or max."),
     Row("betas", Joined("--betas"), "Beta features of the API."),

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from claude_actors.cli.draft import Draft, as_json
+from claude_actors.cli.draft import Draft
 
 
 def split_servers(servers: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
@@ -51,9 +51,9 @@ def add_servers(servers: Mapping[str, Any] | str | os.PathLike[str], draft: Draf
     if local:
         draft.initialize["sdkMcpServers"] = list(local)
     if external:
-        draft.private_json("--mcp-config", "mcp.json", {"mcpServers": local | external})
+        draft.private("--mcp-config", "mcp.json", draft.as_json({"mcpServers": local | external}))
     elif local:
-        draft.value("--mcp-config", as_json({"mcpServers": local}, "mcp_servers"))
+        draft.value("--mcp-config", draft.as_json({"mcpServers": local}))
 
 
 def _add_given_config(config: str | os.PathLike[str], draft: Draft) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from claude_actors.cli.own_rows import OWN_ROWS
@@ -28,6 +28,13 @@ This page is made from the code by `python -m claude_actors.cli.table`.
 
 """
 
+NOT_COVERED: Final[Mapping[str, str]] = {
+    "session_store": "`extra_args={'session-mirror': None}` delivers the transcript as `transcript_mirror` messages.",
+    "session_store_flush": "See `session_store`.",
+    "load_timeout_ms": "See `session_store`.",
+    "debug_stderr": "Use `stderr`.",
+}
+
 
 def unsupported_in_query(options: Options) -> list[str]:
     """Name the options that are set but that the one-directional form cannot honour."""
@@ -39,7 +46,7 @@ def unsupported_in_query(options: Options) -> list[str]:
 
 def render() -> str:
     """Return the documentation page."""
-    return INTRODUCTION + "\n".join(_lines()) + "\n"
+    return INTRODUCTION + "\n".join([*_lines(), *_not_covered()]) + "\n"
 
 
 def _lines() -> Iterator[str]:
@@ -49,6 +56,17 @@ def _lines() -> Iterator[str]:
         query = row.query.becomes if row.query else "the same"
         cells = (f"`{row.name}`", f"`{option_default(row.name)!r}`", row.doc, row.session.becomes, query)
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _not_covered() -> Iterator[str]:
+    yield from (
+        "",
+        "Options of the official Python SDK that have no twin here:",
+        "",
+        "| option | instead |",
+        "|---|---|",
+    )
+    yield from (f"| `{name}` | {instead} |" for name, instead in NOT_COVERED.items())
 
 
 if __name__ == "__main__":

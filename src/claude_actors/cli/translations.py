@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from claude_actors.cli.draft import Draft, as_json
-from claude_actors.errors import InvalidOptions
+from claude_actors.cli.draft import Draft
 
 
 def add_system_prompt(prompt: Any, draft: Draft) -> None:
@@ -117,7 +116,7 @@ def add_settings(settings: Any, draft: Draft) -> None:
     content = dict(_loaded_settings(settings, draft))
     if sandbox is not None:
         content["sandbox"] = sandbox
-    draft.private_json("--settings", "settings.json", content)
+    draft.private("--settings", "settings.json", draft.as_json(content))
 
 
 def _is_inline(settings: object) -> bool:
@@ -133,9 +132,9 @@ def _loaded_settings(settings: Any, draft: Draft) -> Mapping[str, Any]:
         loaded = json.loads(settings if _is_inline(settings) else path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         # Without the settings the caller's own rules and hooks would be missing in silence.
-        raise InvalidOptions(f"settings: cannot be read ({type(error).__name__})") from error
+        raise draft.refusal(f"cannot be read ({type(error).__name__})") from error
     if not isinstance(loaded, dict):
-        raise InvalidOptions("settings: must be a JSON object")
+        raise draft.refusal("must be a JSON object")
     return loaded
 
 
@@ -148,7 +147,7 @@ def add_plugins(plugins: Sequence[Mapping[str, Any]], draft: Draft) -> None:
 
 def add_agents_file(agents: Mapping[str, Any], draft: Draft) -> None:
     """Write the agents to a private file, for the form that has no initialize."""
-    draft.private_json("--agents", "agents.json", agent_definitions(agents))
+    draft.private("--agents", "agents.json", draft.as_json(agent_definitions(agents)))
 
 
 def agent_definitions(agents: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,7 +164,7 @@ def _agent_definition(agent: Any) -> dict[str, Any]:
 
 def add_json_schema(output_format: Mapping[str, Any], draft: Draft) -> None:
     """Put the schema on argv, for the form that has no initialize."""
-    draft.value("--json-schema", as_json(output_format["schema"], "output_format"))
+    draft.value("--json-schema", draft.as_json(output_format["schema"]))
 
 
 def add_hooks(hooks: Any, draft: Draft) -> None:
