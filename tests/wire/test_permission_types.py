@@ -47,7 +47,7 @@ REQUEST: dict[str, Any] = {
     "description": "make a file",
     "title": "Claude wants to run touch",
     "permission_suggestions": [form for form, _ in FORMS],
-    "blocked_path": "/work/x",
+    "blocked_path": "/srv/x",
     "decision_reason": "outside",
     "decision_reason_type": "workingDir",
     "tool_use_id": "toolu_1",
@@ -111,6 +111,17 @@ def test_the_frame_of_the_codec_brings_every_field_even_unknown_ones_and_odd_one
         request = read_permission_request(frame.request)
         assert request.requires_user_interaction
         assert request.raw["brand_new"] == 1
+
+
+def test_a_request_with_a_number_out_of_range_can_be_read_to_the_end() -> None:
+    line = (
+        b'{"type":"control_request","request_id":"r1",'
+        b'"request":{"subtype":"can_use_tool","tool_name":"T","input":{"n":1e999}}}'
+    )
+    frame = decode_line(line)
+    assert isinstance(frame, ControlRequest)
+    assert isinstance(frame.request, CanUseTool)
+    assert read_permission_request(frame.request).input == {"n": float("inf")}
 
 
 def test_a_request_can_be_read_from_a_frame_made_by_hand() -> None:

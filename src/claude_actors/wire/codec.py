@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from claude_actors.wire import hard
-from claude_actors.wire.control import CanUseTool, KnownRequest
+from claude_actors.wire.control import KnownRequest, WholeRequest
 from claude_actors.wire.encode import (
     encode_cancel,
     encode_error,
@@ -71,6 +71,7 @@ class _CancelFrame(msgspec.Struct):
     request_id: str
 
 
+_REQUEST_HEAD: Final = b'{"type":"control_request",'
 _read_envelope: Final = msgspec.json.Decoder(Conversation).decode
 _read_request: Final = msgspec.json.Decoder(_RequestFrame).decode
 _read_response: Final = msgspec.json.Decoder(_ResponseFrame).decode
@@ -80,6 +81,9 @@ _read_cancel: Final = msgspec.json.Decoder(_CancelFrame).decode
 def decode_line(line: bytes) -> Frame:
     """Read one line, without its newline, as a frame. Never raises."""
     try:
+        # What somebody waits for is told by its head, as the CLI writes it: that saves reading it twice.
+        if line.startswith(_REQUEST_HEAD):
+            return _request(line)
         frame = _read_envelope(line)
         control = _CONTROL.get(frame.type)
         if control is None:
@@ -95,7 +99,7 @@ def _request(line: bytes) -> Frame:
     if not is_utf8(line):
         return hard.not_utf8(line)
     frame = _read_request(line)
-    if isinstance(frame.request, CanUseTool):
+    if isinstance(frame.request, WholeRequest):
         frame.request.keep_line(line)
     return ControlRequest(frame.request_id, frame.request)
 

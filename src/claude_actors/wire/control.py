@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, UnsetType, field
 
+from claude_actors.wire.repair import read_object
 from claude_actors.wire.salvage import salvage
 
 # --- requests that we send ---
@@ -197,7 +198,22 @@ class HookCallback(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="s
     tool_use_id: str | None = None
 
 
-class CanUseTool(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="can_use_tool", dict=True):
+class WholeRequest(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", dict=True):
+    """Base of the requests that users get to see, with every field that they came with."""
+
+    @cached_property
+    def raw(self) -> dict[str, Any]:
+        """The request as the CLI sent it, fields that have no name here included."""
+        line = self.__dict__.get("line")
+        fields: dict[str, Any] = msgspec.to_builtins(self) if line is None else read_object(line)["request"]
+        return fields
+
+    def keep_line(self, line: bytes) -> None:
+        """Remember the line that the request came in; for the codec."""
+        self.__dict__["line"] = line
+
+
+class CanUseTool(WholeRequest, frozen=True, tag="can_use_tool"):
     """The CLI asks whether a tool may run; `permission_suggestions` are plain objects."""
 
     tool_name: str
@@ -212,17 +228,6 @@ class CanUseTool(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="sub
     decision_reason_type: str | None = None
     agent_id: str | None = None
 
-    @cached_property
-    def raw(self) -> dict[str, Any]:
-        """The request as the CLI sent it, fields that have no name here included."""
-        line = self.__dict__.get("line")
-        fields: dict[str, Any] = msgspec.to_builtins(self) if line is None else msgspec.json.decode(line)["request"]
-        return fields
-
-    def keep_line(self, line: bytes) -> None:
-        """Remember the line that the request came in; for the codec."""
-        self.__dict__["line"] = line
-
 
 class McpMessage(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="mcp_message"):
     """A JSON-RPC message to an in-process MCP server."""
@@ -231,8 +236,8 @@ class McpMessage(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="sub
     message: dict[str, Any]
 
 
-class Elicitation(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="elicitation"):
-    """An MCP server asks the user for something."""
+class ElicitationRequest(WholeRequest, frozen=True, tag="elicitation"):
+    """An MCP server asks the user for something; `requested_schema` describes the values that `Accept` takes."""
 
     mcp_server_name: str
     message: str = ""
@@ -245,8 +250,8 @@ class Elicitation(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="su
     description: str | None = None
 
 
-class UserDialog(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", tag="request_user_dialog"):
-    """The CLI asks for a dialog with the user."""
+class DialogRequest(WholeRequest, frozen=True, tag="request_user_dialog"):
+    """The CLI asks for a dialog with the user; `payload` is what that kind of dialog shows."""
 
     dialog_kind: str
     payload: dict[str, Any] | None = None
@@ -260,7 +265,7 @@ class UnknownRequest(msgspec.Struct, frozen=True):
     raw: dict[str, Any]
 
 
-KnownRequest: TypeAlias = HookCallback | CanUseTool | McpMessage | Elicitation | UserDialog
+KnownRequest: TypeAlias = HookCallback | CanUseTool | McpMessage | ElicitationRequest | DialogRequest
 InboundRequest: TypeAlias = KnownRequest | UnknownRequest
 
 # --- the answer to initialize ---

@@ -17,14 +17,21 @@ from claude_actors.wire.envelope import ControlCancel, ControlRequest, ControlRe
 _encode: Final = msgspec.json.Encoder().encode
 
 
+class _FrozenFrame(msgspec.Struct):
+    request: dict[str, msgspec.Raw]
+
+
 def encode_line(frame: Frame | Mapping[str, Any]) -> bytes:
     """Encode a frame, or the plain JSON of one, as a line; raises EncodingFailed for what cannot be one."""
     try:
-        line = frame.line if isinstance(frame, Conversation) else _encode(_plain(frame))
-        if b"\n" in line or b"\r" in line:  # ready JSON brings its own white space along
-            line = msgspec.json.format(line, indent=-1)
+        return _one_line(frame.line if isinstance(frame, Conversation) else _encode(_plain(frame)))
     except Exception as error:
         raise EncodingFailed(f"cannot be written as JSON: {error}") from error
+
+
+def _one_line(line: bytes) -> bytes:
+    if b"\n" in line or b"\r" in line:  # ready JSON brings its own white space along
+        line = msgspec.json.format(line, indent=-1)
     return line + b"\n"
 
 
@@ -34,9 +41,25 @@ def encode_request(request_id: str, request: OutboundRequest) -> bytes:
     return encode_line({"type": "control_request", "request_id": request_id, "request": body})
 
 
+def frozen_request(request: OutboundRequest) -> OpenRequest:
+    """Return the request as JSON that nobody can change any more and that surely can be written.
+
+    Raises EncodingFailed for a value that cannot.
+    """
+    line = encode_request("", request)
+    fields = msgspec.json.decode(line, type=_FrozenFrame).request
+    return OpenRequest(request.subtype, {name: value for name, value in fields.items() if name != "subtype"})
+
+
 def encode_success(request_id: str, payload: Mapping[str, Any] | msgspec.Raw | None = None) -> bytes:
-    """Encode our answer to a request of the CLI; None answers with an empty object."""
-    return encode_line(_response("success", request_id, {"response": {} if payload is None else payload}))
+    """Encode our answer to a request of the CLI; None answers with an empty object, ready JSON is checked."""
+    if isinstance(payload, msgspec.Raw):
+        payload = _checked(payload)
+    body = {"subtype": "success", "request_id": request_id, "response": {} if payload is None else payload}
+    try:
+        return _one_line(_encode({"type": "control_response", "response": body}))
+    except Exception as error:
+        raise EncodingFailed(f"cannot be written as JSON: {error}") from error
 
 
 def encode_error(request_id: str, message: str) -> bytes:
@@ -50,17 +73,39 @@ def encode_cancel(request_id: str) -> bytes:
 
 
 def encode_user(
-    content: str | Sequence[Any], uuid: str, session_id: str = "default", parent_tool_use_id: str | None = None
+    content: str | Sequence[Any],
+    uuid: str,
+    session_id: str = "default",
+    parent_tool_use_id: str | None = None,
+    *,
+    verbatim: bool = False,
 ) -> bytes:
-    """Encode a prompt: text, or a list of content blocks; the turn's result names it by its uuid."""
-    frame = {
+    """Encode a prompt: text, or a list of content blocks; the turn's result names it by its uuid.
+
+    A `verbatim` one reaches the model as it is written: the CLI expands no @file in it and takes it for no command.
+    Raises EncodingFailed for anything else: bytes, which are a sequence too, would be sent as base64.
+    """
+    if not isinstance(content, str | list | tuple):
+        raise EncodingFailed(f"a prompt is text or a list of content blocks, not {type(content).__name__}")
+    frame: dict[str, Any] = {
         "type": "user",
         "message": {"role": "user", "content": content},
         "parent_tool_use_id": parent_tool_use_id,
         "session_id": session_id,
         "uuid": uuid,
     }
+    if verbatim:
+        frame["client_composed"] = True
     return encode_line(frame)
+
+
+def _checked(ready: msgspec.Raw) -> msgspec.Raw:
+    line = bytes(ready)
+    try:
+        line.decode()
+        return msgspec.json.decode(line, type=msgspec.Raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise EncodingFailed(f"not JSON: {error}") from error
 
 
 def _plain(frame: Frame | Mapping[str, Any]) -> Mapping[str, Any]:

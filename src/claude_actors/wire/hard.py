@@ -10,7 +10,7 @@ from typing import Any, Final, get_args
 
 import msgspec
 
-from claude_actors.wire.control import CanUseTool, KnownRequest, UnknownRequest
+from claude_actors.wire.control import KnownRequest, UnknownRequest, WholeRequest
 from claude_actors.wire.envelope import (
     ControlCancel,
     ControlRequest,
@@ -83,7 +83,7 @@ def _request(line: bytes, data: dict[str, Any]) -> Frame:
     request = salvage(known, body)
     if request is None:
         return _malformed(line, data, f"{subtype} lacks a field that it needs")
-    if isinstance(request, CanUseTool):
+    if isinstance(request, WholeRequest):
         request.keep_line(line)
     return ControlRequest(request_id, request)  # type: ignore[arg-type]
 
