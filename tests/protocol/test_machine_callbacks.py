@@ -9,6 +9,7 @@ from support.machine_driver import Driver
 
 from claude_actors import events
 from claude_actors.protocol import effects, inputs
+from claude_actors.protocol.callbacks import CallbackRules, HookRule
 from claude_actors.wire.codec import encode_success
 
 
@@ -71,7 +72,9 @@ def test_each_kind_falls_back_in_its_own_way(subtype: str, fields: dict[str, Any
 def test_a_timeout_answers_with_the_fallback_and_tells_the_callback() -> None:
     driver = Driver().running()
     driver.hook("r1")
-    driver.feed(inputs.TimerFired("callback:r1"))
+    assert effects.SetTimer("callbacks", 160.0) in driver.log
+    driver.now += 60.0
+    driver.feed(inputs.TimerFired("callbacks"))
     _finish(driver, "r1")
     driver.feed(inputs.CallbackFailed("r1", "late"))
     assert [answer["response"] for answer in driver.answers("r1")] == [{"continue": True}]
@@ -86,11 +89,32 @@ def test_a_cancelled_request_gets_no_answer_and_its_callback_is_told() -> None:
     driver.hook("r1")
     driver.line({"type": "control_cancel_request", "request_id": "r1"})
     _finish(driver, "r1")
-    driver.feed(inputs.TimerFired("callback:r1"))
+    driver.now += 60.0
+    assert driver.feed(inputs.TimerFired("callbacks")) == []
     driver.feed(inputs.CallbackRejected("r1", "too late"))
     assert driver.answers("r1") == []
     assert effects.CancelCallback("r1", "cancelled") in driver.log
-    assert effects.ClearTimer("callback:r1") in driver.log
+
+
+def test_one_timer_serves_all_callbacks_and_is_set_for_the_earliest_that_is_left() -> None:
+    rules = CallbackRules({"slow": HookRule("Stop", 60.0), "quick": HookRule("Stop", 5.0)}, permission_timeout=60.0)
+    driver = Driver(rules=rules).running()
+    driver.ask("later", "can_use_tool", tool_name="Bash", input={})
+    driver.now += 1.0
+    driver.hook("sooner", "quick")
+    driver.hook("last", "slow")
+    assert driver.of(effects.SetTimer)[1:] == [
+        effects.SetTimer("callbacks", 160.0),
+        effects.SetTimer("callbacks", 106.0),
+    ]
+    driver.now = 106.0
+    out = driver.feed(inputs.TimerFired("callbacks"))
+    assert effects.CancelCallback("sooner", "timed_out") in out
+    assert out[-1] == effects.SetTimer("callbacks", 160.0)
+    _finish(driver, "later")
+    driver.now = 160.0
+    assert driver.feed(inputs.TimerFired("callbacks")) == [effects.SetTimer("callbacks", 161.0)]
+    assert [event.request_id for event in driver.events(events.CallbackTimedOut)] == ["sooner"]
 
 
 def test_a_cancel_of_what_is_not_pending_does_nothing() -> None:
@@ -144,6 +168,15 @@ def test_a_malformed_request_with_a_readable_id_gets_an_error_response() -> None
     assert answer["subtype"] == "error"
 
 
+def test_a_malformed_request_under_the_id_of_a_pending_one_does_not_take_its_answer() -> None:
+    driver = Driver().running()
+    driver.hook("r1")
+    driver.line({"type": "control_request", "request_id": "r1", "request": {}})
+    assert driver.answers("r1") == []
+    _finish(driver, "r1")
+    assert [answer["response"] for answer in driver.answers("r1")] == [{"ok": True}]
+
+
 def test_a_malformed_line_without_an_id_is_reported_and_dropped() -> None:
     driver = Driver().running()
     out = driver.line(b"Debugger attached.")
@@ -161,4 +194,4 @@ def test_a_stop_tells_every_callback_and_answers_none() -> None:
     assert _finish(driver, "r1") == []
     assert driver.answers("r1") == driver.answers("r2") == []
     assert {item.request_id for item in driver.of(effects.CancelCallback)} == {"r1", "r2"}
-    assert effects.ClearTimer("callback:r1") in driver.log
+    assert driver.of(effects.ClearTimer) == [effects.ClearTimer("initialize"), effects.ClearTimer("callbacks")]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from support.machine_driver import Driver
 
 from claude_actors import events
-from claude_actors.errors import ClaudeActorsError, MailboxOverflow, SessionCrashed, SessionEnded, WriteFailed
+from claude_actors.errors import MailboxOverflow, SessionCrashed, SessionEnded, SpawnFailed, WriteFailed
 from claude_actors.protocol import effects, inputs
 from claude_actors.protocol.framing import LineDiscarded, LineGrowing
 from claude_actors.protocol.lifecycle import State
@@ -58,16 +59,70 @@ def test_a_stop_is_safe_in_every_state_and_happens_once(when: str) -> None:
     assert len(driver.of(effects.StopPort)) == 1
 
 
-@pytest.mark.parametrize("make", [inputs.PortWriteFailed, inputs.FailureRequested])
-@pytest.mark.parametrize("error", [WriteFailed("stuck"), MailboxOverflow(mailbox="messages", limits={})])
-def test_a_broken_pipe_or_mailbox_fails_the_session_with_that_error(
-    make: type[inputs.PortWriteFailed] | type[inputs.FailureRequested], error: ClaudeActorsError
-) -> None:
+def test_a_stop_in_a_turn_interrupts_it_so_that_the_cli_need_not_finish_it_first() -> None:
+    driver = Driver().running()
+    driver.prompt("p1")
+    driver.feed(inputs.StopRequested("bye"))
+    (stop,) = driver.of(effects.StopPort)
+    assert stop.last_line is not None
+    assert msgspec.json.decode(stop.last_line)["request"] == {"subtype": "interrupt"}
+
+
+@pytest.mark.parametrize("in_turn", [True, False])
+def test_any_other_end_sends_nothing_more(in_turn: bool) -> None:
+    driver = Driver().running()
+    if in_turn:
+        driver.prompt("p1")
+    failure = inputs.FailureRequested(MailboxOverflow(mailbox="messages", limits={}))
+    driver.feed(failure if in_turn else inputs.StopRequested("bye"))
+    assert driver.of(effects.StopPort) == [effects.StopPort()]
+
+
+def test_a_mailbox_that_must_not_overflow_fails_the_session_with_that_error() -> None:
     driver = Driver().running()
     driver.operation(1)
-    driver.feed(make(error))
+    error = MailboxOverflow(mailbox="messages", limits={})
+    driver.feed(inputs.FailureRequested(error))
+    assert driver.end().outcome == Failed(error)
+    (failed,) = driver.of(effects.FailOperation)
+    assert failed.error.__cause__ is error
+    assert len(driver.of(effects.StopPort)) == 1
+
+
+def test_a_broken_pipe_fails_the_session_with_that_error_if_no_exit_explains_it() -> None:
+    driver = Driver().running()
+    error = WriteFailed("stuck")
+    assert driver.feed(inputs.PortWriteFailed(error)) == [effects.SetTimer("broken", 101.0)]
+    assert driver.feed(inputs.PortWriteFailed(WriteFailed("stuck again"))) == []
+    driver.feed(inputs.TimerFired("broken"))
     assert driver.end().outcome == Failed(error)
     assert len(driver.of(effects.StopPort)) == 1
+
+
+def test_a_broken_pipe_is_explained_by_the_exit_that_follows_and_the_last_frames_are_read() -> None:
+    driver = Driver().running()
+    driver.prompt("p1")
+    driver.feed(inputs.PortWriteFailed(WriteFailed("broken pipe")))
+    driver.line({"type": "result", "user_message_uuid": "p1"})
+    driver.feed(inputs.PortExited(None, 9, ("killed",)))
+    outcome = driver.end().outcome
+    assert isinstance(outcome, Failed)
+    assert isinstance(outcome.error, SessionCrashed)
+    assert outcome.error.signal == 9
+    assert [done.uuid for done in driver.of(effects.CompleteTurn)] == ["p1"]
+    assert driver.timers == set()
+
+
+def test_a_timer_of_a_broken_pipe_that_was_never_set_means_nothing() -> None:
+    assert Driver().running().feed(inputs.TimerFired("broken")) == []
+
+
+def test_an_end_that_the_table_does_not_foresee_is_an_end_all_the_same() -> None:
+    driver = Driver().running()
+    error = SpawnFailed(program="claude", reason="gone")
+    driver.feed(inputs.PortStartFailed(error))
+    assert driver.end().outcome == Failed(error)
+    assert driver.machine.state is State.FAILED
 
 
 def test_late_frames_and_endings_change_nothing_after_the_end() -> None:
@@ -103,12 +158,13 @@ def test_nothing_in_the_batch_after_a_refused_initialize_is_read() -> None:
     assert driver.of(effects.DeliverMessages) == []
 
 
-def test_a_completed_session_says_so_to_who_still_waits() -> None:
+def test_a_session_is_let_go_after_the_answers_that_callers_wait_for() -> None:
     driver = Driver().running()
     driver.operation(1)
     driver.feed(inputs.FinishRequested())
-    (failed,) = driver.of(effects.FailOperation)
-    assert isinstance(failed.error, SessionEnded)
+    assert driver.of(effects.EndSession) == []
+    driver.respond("req_1_abcd1234", {})
+    assert driver.of(effects.FailOperation) == []
     assert driver.end().outcome == Completed()
 
 

@@ -6,6 +6,7 @@ import pytest
 from support.machine_driver import Driver
 
 from claude_actors.errors import (
+    EncodingFailed,
     RequestFailed,
     RequestTimeout,
     SessionCrashed,
@@ -36,6 +37,14 @@ def test_success_is_success_whatever_its_payload(payload: dict[str, object] | No
     assert effects.CompleteOperation(7, payload) in out
 
 
+def test_a_request_that_cannot_be_written_fails_at_once_and_holds_no_place() -> None:
+    driver = Driver().running()
+    (failed,) = driver.operation(1, OpenRequest("odd", {"value": object()}))
+    assert isinstance(failed, effects.FailOperation)
+    assert isinstance(failed.error, EncodingFailed)
+    assert (len(driver.machine.requests), driver.timers) == (0, set())
+
+
 def test_responses_correlate_by_id_in_any_order() -> None:
     driver = Driver().running()
     driver.operation(1)
@@ -57,6 +66,14 @@ def test_an_error_response_carries_its_reason_and_code() -> None:
     error = failed.error
     assert isinstance(error, RequestFailed)
     assert (error.subtype, error.reason, error.code) == ("teleport", "Unsupported", "unsupported_request")
+
+
+def test_an_error_response_that_lists_pending_permissions_only_fails_its_operation() -> None:
+    driver = Driver().running()
+    driver.operation(1)
+    asked = {"request_id": "r1", "request": {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}}
+    out = driver.refuse(_last_id(driver), "no", pending_permission_requests=[asked])
+    assert [type(item) for item in out] == [effects.ClearTimer, effects.FailOperation]
 
 
 def test_an_unreadable_response_still_ends_the_request_that_it_names() -> None:

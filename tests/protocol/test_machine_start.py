@@ -8,16 +8,20 @@ from support.machine_driver import Driver
 from claude_actors import events
 from claude_actors.errors import (
     CLINotFound,
+    EncodingFailed,
     ExitedDuringStart,
     InitializationFailed,
     InitializationTimeout,
     InitQueueOverflow,
+    ResumeFailed,
     SessionEnded,
     UnsupportedVersion,
+    WriteFailed,
 )
 from claude_actors.protocol import effects, inputs
 from claude_actors.protocol.lifecycle import State
 from claude_actors.protocol.outcome import Failed
+from claude_actors.wire.codec import decode_line
 from claude_actors.wire.control import Initialize
 
 
@@ -35,6 +39,12 @@ def test_initialize_is_the_first_line_written() -> None:
     assert frame["request"]["subtype"] == "initialize"
     assert frame["request_id"] == "req_0_abcd1234"
     assert driver.machine.state is State.INIT_SENT
+    assert driver.machine.pid == 42
+
+
+def test_a_process_is_initialized_once() -> None:
+    driver = Driver().running()
+    assert driver.feed(inputs.PortSpawned(43)) == []
     assert driver.machine.pid == 42
 
 
@@ -96,6 +106,40 @@ def test_an_error_response_fails_the_start() -> None:
     assert len(driver.of(effects.StopPort)) == 1
 
 
+def test_an_initialize_that_cannot_be_written_fails_the_start_with_that_error() -> None:
+    driver = Driver()
+    driver.feed(inputs.Prepared(Initialize(hooks={"Stop": object()}), 3.0))
+    driver.feed(inputs.PortSpawned(1))
+    assert isinstance(_error(driver), EncodingFailed)
+    assert (driver.written(), driver.timers) == ([], set())
+    assert len(driver.of(effects.StopPort)) == 1
+
+
+def test_a_refusal_that_lists_pending_permissions_is_a_refusal_and_asks_nobody() -> None:
+    driver = Driver()
+    driver.feed(inputs.PortSpawned(1))
+    driver.feed(inputs.FramesReceived([REFUSED]))
+    assert isinstance(_error(driver), InitializationFailed)
+    assert driver.of(effects.StartCallback) == []
+
+
+def test_a_broken_pipe_during_start_does_not_hide_why_the_process_ended() -> None:
+    driver = Driver()
+    driver.feed(inputs.PortSpawned(1))
+    driver.feed(inputs.PortWriteFailed(WriteFailed("broken pipe")))
+    driver.feed(inputs.PortExited(1, None, ("error: unknown option '--x'",)))
+    assert isinstance(_error(driver), UnsupportedVersion)
+    assert driver.timers == set()
+
+
+def test_a_conversation_that_cannot_be_resumed_is_named() -> None:
+    driver = Driver(resumed_session_id="s1")
+    driver.feed(inputs.PortSpawned(1))
+    driver.line({"type": "result", "is_error": True, "errors": ["No conversation found with session ID: s1"]})
+    driver.feed(inputs.PortExited(1, None, ("No conversation found with session ID: s1",)))
+    assert isinstance(_error(driver), ResumeFailed)
+
+
 def test_a_refusal_after_an_early_request_still_fails_the_session() -> None:
     driver = Driver()
     driver.feed(inputs.PortSpawned(1))
@@ -134,7 +178,17 @@ def test_an_exit_during_start_carries_code_and_output() -> None:
     assert driver.of(effects.StopPort) == []
 
 
-@pytest.mark.parametrize("ending", [inputs.PortExited(1, None, ()), inputs.TimerFired("initialize")])
+REFUSED = decode_line(
+    b'{"type":"control_response","response":{"subtype":"error","request_id":"req_0_abcd1234","error":"no",'
+    b'"pending_permission_requests":[{"request_id":"r1","request":{"subtype":"can_use_tool"}}]}}'
+)
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [inputs.PortExited(1, None, ()), inputs.TimerFired("initialize"), inputs.FramesReceived([REFUSED])],
+    ids=["exit", "timeout", "refusal"],
+)
 def test_unknown_option_output_names_the_version_whatever_ends_the_start(ending: inputs.Input) -> None:
     driver = Driver()
     driver.feed(inputs.PortSpawned(1))
@@ -176,6 +230,17 @@ def test_the_seventeenth_operation_before_running_is_refused_at_once() -> None:
     (refused_turn,) = driver.prompt("p2")
     assert isinstance(refused_turn, effects.RefuseTurn)
     assert len(driver.machine.turns) == 1
+
+
+def test_what_a_crash_left_unanswered_is_queued_again_whatever_the_limit_of_the_queue() -> None:
+    driver = Driver(max_queued_operations=2)
+    for number in range(5):
+        assert driver.feed(inputs.PromptRequested(f"p{number}", b"{}\n", resent=True)) == []
+    (refused,) = driver.prompt("new")
+    assert isinstance(refused, effects.RefuseTurn)
+    driver.running()
+    assert len(driver.of(effects.WriteLine)) == 1 + 5
+    assert len(driver.machine.turns) == 5
 
 
 def test_a_failed_start_fails_what_was_queued_and_hands_back_the_prompts() -> None:

@@ -10,6 +10,10 @@ from support.machine_driver import Driver
 from claude_actors import events
 from claude_actors.errors import TooManyPendingRequests, TurnFailed
 from claude_actors.protocol import effects, inputs
+from claude_actors.wire.messages import UnknownMessage, decode_message
+
+INIT: dict[str, Any] = {"type": "system", "subtype": "init"}
+STATE: dict[str, Any] = {"type": "system", "subtype": "session_state_changed"}
 
 
 def _result(**fields: Any) -> dict[str, Any]:
@@ -75,13 +79,87 @@ def test_the_start_of_a_turn_is_told_once() -> None:
     assert [started.uuid for started in driver.events(events.TurnStarted)] == ["p1"]
 
 
-def test_a_prompt_that_the_cli_drops_is_refused_with_the_reason() -> None:
+@pytest.mark.parametrize("frame", [_lifecycle("p1", "queued"), INIT | {"user_message_uuids": ["p0"]}])
+def test_order_means_nothing_once_the_cli_has_named_any_prompt(frame: dict[str, Any]) -> None:
     driver = Driver().running()
     driver.prompt("p1")
-    driver.line(_lifecycle("p1", "cancelled"))
-    driver.line(_lifecycle("p1", "cancelled"))
+    driver.line(frame, _result())
+    assert _completed(driver) == []
+
+
+@pytest.mark.parametrize(
+    ("origin", "completed"),
+    [(None, ["p1"]), ({"kind": "human"}, ["p1"]), ("odd", ["p1"]), ({"kind": "task-notification"}, [])],
+)
+def test_a_result_of_another_origin_than_a_person_is_no_ones_by_order(origin: Any, completed: list[str]) -> None:
+    driver = Driver().running()
+    driver.prompt("p1")
+    driver.line(_result(origin=origin))
+    assert _completed(driver) == completed
+
+
+@pytest.mark.parametrize(
+    "frame", [_result(), _result(user_message_uuid="p1"), _lifecycle("p1", "started"), _lifecycle("p1", "completed")]
+)
+def test_nothing_that_comes_before_a_prompt_is_sent_can_be_about_it(frame: dict[str, Any]) -> None:
+    driver = Driver()
+    driver.feed(inputs.PortSpawned(1))
+    driver.prompt("p1")
+    driver.line(frame)
+    driver.respond("req_0_abcd1234")
+    assert driver.written()[-1] == {"prompt": "p1"}
+    assert (_completed(driver), driver.of(effects.RefuseTurn), len(driver.machine.turns)) == ([], [], 1)
+
+
+@pytest.mark.parametrize("state", ["cancelled", "completed"])
+def test_a_prompt_that_the_cli_never_begins_is_refused_as_soon_as_the_cli_says_so(state: str) -> None:
+    # Taken back from the CLI's queue; or known to it already from an earlier process of the same conversation.
+    driver = Driver().running()
+    driver.prompt("p1")
+    driver.line(_lifecycle("p1", state), _lifecycle("p1", state))
     (refused,) = driver.of(effects.RefuseTurn)
     assert isinstance(refused.error, TurnFailed)
+    assert refused.error.subtype == state
+    (unanswered,) = driver.events(events.TurnUnanswered)
+    assert (unanswered.uuid, unanswered.started, unanswered.resent_as) == ("p1", False, None)
+
+
+@pytest.mark.parametrize("state", ["cancelled", "completed"])
+def test_a_prompt_taken_into_a_running_turn_has_that_turns_result_though_its_end_is_told_before(state: str) -> None:
+    driver = Driver().running()
+    driver.prompt("p1")
+    driver.prompt("p2")
+    driver.line(_lifecycle("p1", "started"), _lifecycle("p2", "started"), _lifecycle("p2", state))
+    assert driver.of(effects.RefuseTurn) == []
+    driver.line(_result(user_message_uuid="p1", user_message_uuids=["p1", "p2"]), _lifecycle("p1", state))
+    assert _completed(driver) == ["p1", "p2"]
+    assert driver.of(effects.RefuseTurn) == []
+
+
+@pytest.mark.parametrize("last", [_result(user_message_uuid="p2"), STATE | {"state": "idle"}])
+def test_a_prompt_that_the_cli_is_done_with_is_refused_if_no_result_names_it(last: dict[str, Any]) -> None:
+    driver = Driver().running()
+    driver.prompt("p1")
+    driver.line(_lifecycle("p1", "started"), _lifecycle("p1", "completed"), STATE | {"state": "running"})
+    assert driver.of(effects.RefuseTurn) == []
+    driver.line(last)
+    (refused,) = driver.of(effects.RefuseTurn)
+    assert refused.uuid == "p1"
+    assert driver.events(events.TurnUnanswered)[0].started
+
+
+def test_prompts_that_an_interrupt_leaves_queued_share_the_next_turn() -> None:
+    driver = Driver().running()
+    for uuid in ("p1", "p2", "p3"):
+        driver.prompt(uuid)
+    driver.line(_lifecycle("p1", "started"), _lifecycle("p2", "queued"), _lifecycle("p3", "queued"))
+    driver.operation(1)
+    driver.respond("req_1_abcd1234", {"still_queued": ["p2", "p3"]})
+    driver.line(_result(user_message_uuid="p1", is_error=True), _lifecycle("p1", "cancelled"))
+    assert _completed(driver) == ["p1"]
+    driver.line(_lifecycle("p2", "started"), _lifecycle("p3", "started"))
+    driver.line(_result(user_message_uuid="p3", user_message_uuids=["p2", "p3"]))
+    assert _completed(driver) == ["p1", "p2", "p3"]
 
 
 def test_a_cancelled_turn_that_has_its_result_is_left_alone() -> None:
@@ -108,6 +186,15 @@ def test_the_message_is_delivered_before_anybody_is_woken_by_it() -> None:
     kinds = [type(item) for item in out]
     assert kinds.index(effects.DeliverMessages) < kinds.index(effects.CompleteTurn)
     assert len(driver.of(effects.DeliverMessages)[-1].lines) == 2
+
+
+def test_a_message_of_an_unknown_type_is_delivered_as_it_came() -> None:
+    driver = Driver().running()
+    (delivered,) = driver.line(b'{"type":"brand_new" , "x":[1]}')
+    assert delivered == effects.DeliverMessages([b'{"type":"brand_new" , "x":[1]}'])
+    (message,) = [decode_message(line) for line in delivered.lines]
+    assert isinstance(message, UnknownMessage)
+    assert message.raw == {"type": "brand_new", "x": [1]}
 
 
 def test_conversation_and_control_keep_their_order() -> None:
@@ -141,96 +228,3 @@ def test_what_the_cli_is_doing_is_told_when_it_changes() -> None:
     for state in ("running", "running", "requires_action", None, "idle"):
         driver.line({"type": "system", "subtype": "session_state_changed", "state": state})
     assert [changed.state for changed in driver.events(events.StateChanged)] == ["running", "requires_action", "idle"]
-
-
-def test_the_session_is_let_go_only_when_nothing_needs_it() -> None:
-    driver = Driver().running()
-    driver.prompt("p1")
-    driver.hook("r1", "hook_2")
-    driver.line({"type": "system", "subtype": "task_started", "task_id": "t1"})
-    driver.feed(inputs.FinishRequested())
-    driver.line(_result(user_message_uuid="p1"))
-    driver.feed(inputs.CallbackFinished("r1", b"{}\n"))
-    driver.line({"type": "system", "subtype": "task_updated", "task_id": "t1", "status": "running"})
-    assert driver.of(effects.EndSession) == []
-    out = driver.line({"type": "system", "subtype": "task_notification", "task_id": "t1", "status": "completed"})
-    assert [type(item) for item in out][-2:] == [effects.StopPort, effects.EndSession]
-
-
-def test_a_session_that_has_nothing_to_do_is_let_go_at_once_but_not_before_it_runs() -> None:
-    driver = Driver()
-    driver.feed(inputs.FinishRequested())
-    driver.feed(inputs.PortSpawned(1))
-    assert driver.of(effects.EndSession) == []
-    driver.respond("req_0_abcd1234")
-    assert len(driver.of(effects.EndSession)) == 1
-
-
-def _stalls(driver: Driver) -> int:
-    driver.now += 10.0
-    driver.feed(inputs.TimerFired("stall"))
-    return len(driver.events(events.TurnStalled))
-
-
-def test_an_unexplained_silence_in_an_open_turn_is_reported_each_time_it_lasts() -> None:
-    driver = Driver(stall_after=10.0).running()
-    driver.prompt("p1")
-    assert effects.SetTimer("stall", 110.0) in driver.log
-    assert _stalls(driver) == 1
-    assert _stalls(driver) == 2
-
-
-def test_a_frame_starts_the_silence_anew() -> None:
-    driver = Driver(stall_after=10.0).running()
-    driver.prompt("p1")
-    driver.now += 4.0
-    driver.line({"type": "keep_alive"})
-    driver.now += 6.0
-    out = driver.feed(inputs.TimerFired("stall"))
-    assert out == [effects.SetTimer("stall", 114.0)]
-
-
-TOOL = {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "t1"}, {"type": "text"}]}}
-TOOL_RESULT = {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t1"}]}}
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        TOOL,
-        {"type": "system", "subtype": "task_started", "task_id": "t1"},
-        {
-            "type": "control_request",
-            "request_id": "r1",
-            "request": {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}},
-        },
-    ],
-)
-def test_a_tool_a_task_or_a_callback_at_work_explains_the_silence(frame: dict[str, Any]) -> None:
-    driver = Driver(stall_after=10.0).running()
-    driver.prompt("p1")
-    driver.line(frame)
-    assert _stalls(driver) == 0
-
-
-def test_the_silence_after_a_tools_result_is_not_explained_by_the_tool() -> None:
-    driver = Driver(stall_after=10.0).running()
-    driver.prompt("p1")
-    driver.line(
-        TOOL,
-        TOOL_RESULT,
-        {"type": "user", "message": {"content": "about tool_use"}},
-        {"type": "assistant", "message": "tool_use"},
-    )
-    assert _stalls(driver) == 1
-
-
-def test_without_an_open_turn_there_is_nothing_to_stall() -> None:
-    driver = Driver(stall_after=10.0).running()
-    driver.prompt("p1")
-    driver.line(_result(user_message_uuid="p1"))
-    assert driver.feed(inputs.TimerFired("stall")) == []
-    driver.prompt("p2")
-    driver.prompt("p3")
-    driver.feed(inputs.StopRequested())
-    assert effects.ClearTimer("stall") in driver.log

@@ -5,6 +5,7 @@ It must not know the lifecycle or run anything; finished, failed, timed out, can
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from claude_actors import events
@@ -22,7 +23,7 @@ from claude_actors.protocol.effects import (
 from claude_actors.wire.codec import ControlRequest, encode_error, encode_success
 from claude_actors.wire.control import HookCallback, UnknownRequest
 
-TIMER_PREFIX = "callback:"
+CALLBACK_TIMER = "callbacks"
 
 
 class CallbackDesk:
@@ -31,9 +32,17 @@ class CallbackDesk:
     def __init__(self, *, rules: CallbackRules, limit: int, counters: Counters) -> None:
         self._table = CallbackTable(rules=rules, limit=limit)
         self._counters = counters
+        # One timer for all, for the earliest: nearly every callback answers long before, and would only clear its own.
+        self._deadlines: dict[str, float] = {}
+        self._alarm: float | None = None
 
     def __len__(self) -> int:
         return len(self._table)
+
+    @property
+    def deadlines(self) -> Collection[float]:
+        """When the pending callbacks are overdue, those that ever are."""
+        return self._deadlines.values()
 
     def requested(self, frame: ControlRequest, now: float, out: list[Effect]) -> None:
         """Start the callback, or answer at once: unknown requests, unknown hooks, too many pending."""
@@ -47,9 +56,14 @@ class CallbackDesk:
         else:
             self._start(pending, now, out)
 
+    def malformed(self, request_id: str, reason: str, out: list[Effect]) -> None:
+        """Refuse a request that cannot be read, unless one of the same id is still to be answered."""
+        if request_id not in self._table:
+            out.append(WriteLine(encode_error(request_id, f"malformed control request: {reason}")))
+
     def finished(self, request_id: str, line: bytes, out: list[Effect]) -> None:
         """Send the callback's answer if nothing has decided the request before."""
-        if self._take(request_id, out) is None:
+        if self._take(request_id) is None:
             self._counters.late_answers += 1
             return
         self._counters.callbacks_answered += 1
@@ -57,7 +71,7 @@ class CallbackDesk:
 
     def failed(self, request_id: str, reason: str, out: list[Effect]) -> None:
         """Send the fallback for a callback that raised or answered nonsense."""
-        pending = self._take(request_id, out)
+        pending = self._take(request_id)
         if pending is None:
             self._counters.late_answers += 1
             return
@@ -67,15 +81,22 @@ class CallbackDesk:
 
     def rejected(self, request_id: str, reason: str, out: list[Effect]) -> None:
         """Send the fallback for a callback that could not be started."""
-        pending = self._take(request_id, out)
+        pending = self._take(request_id)
         if pending is not None:
             self._turn_away(pending, reason, out)
 
-    def timed_out(self, request_id: str, out: list[Effect]) -> None:
+    def look(self, now: float, out: list[Effect]) -> None:
+        """Decide what is overdue, now that the timer is."""
+        self._alarm = None
+        for request_id in [request_id for request_id, deadline in self._deadlines.items() if deadline <= now]:
+            self._timed_out(request_id, out)
+        if self._deadlines:
+            self._set_alarm(min(self._deadlines.values()), out)
+
+    def _timed_out(self, request_id: str, out: list[Effect]) -> None:
         """Send the fallback and tell the callback that it is too late."""
-        pending = self._table.take(request_id)
-        if pending is None:
-            return
+        pending = self._take(request_id)
+        assert pending is not None
         self._counters.callbacks_timed_out += 1
         out.append(_fallback(pending))
         out.append(CancelCallback(request_id, "timed_out"))
@@ -84,7 +105,7 @@ class CallbackDesk:
 
     def cancelled(self, request_id: str, out: list[Effect]) -> None:
         """Tell the callback that the CLI has withdrawn its request; a cancelled request gets no answer."""
-        pending = self._take(request_id, out)
+        pending = self._take(request_id)
         if pending is None:
             return
         self._counters.callbacks_cancelled += 1
@@ -93,16 +114,20 @@ class CallbackDesk:
 
     def stop_all(self, out: list[Effect]) -> None:
         """Tell every callback that the session is over; there is nobody left to answer."""
-        for pending in self._table.take_all():
-            out.append(ClearTimer(TIMER_PREFIX + pending.request_id))
-            out.append(CancelCallback(pending.request_id, "stopped"))
+        if self._alarm is not None:
+            out.append(ClearTimer(CALLBACK_TIMER))
+        self._deadlines.clear()
+        self._alarm = None
+        out.extend(CancelCallback(pending.request_id, "stopped") for pending in self._table.take_all())
 
     def _start(self, pending: PendingCallback, now: float, out: list[Effect]) -> None:
         self._table.add(pending)
         self._counters.callbacks_started += 1
         deadline = None if pending.timeout is None else now + pending.timeout
         if deadline is not None:
-            out.append(SetTimer(TIMER_PREFIX + pending.request_id, deadline))
+            self._deadlines[pending.request_id] = deadline
+            if self._alarm is None or deadline < self._alarm:
+                self._set_alarm(deadline, out)
         out.append(StartCallback(pending.request_id, pending.kind, pending.name, pending.request, deadline))
 
     def _turn_away(self, pending: PendingCallback, reason: str, out: list[Effect]) -> None:
@@ -115,11 +140,13 @@ class CallbackDesk:
         out.append(WriteLine(encode_error(frame.request_id, reason)))
         out.append(EmitEvent(events.RequestRefused(subtype, reason)))
 
-    def _take(self, request_id: str, out: list[Effect]) -> PendingCallback | None:
-        pending = self._table.take(request_id)
-        if pending is not None and pending.timeout is not None:
-            out.append(ClearTimer(TIMER_PREFIX + request_id))
-        return pending
+    def _take(self, request_id: str) -> PendingCallback | None:
+        self._deadlines.pop(request_id, None)
+        return self._table.take(request_id)
+
+    def _set_alarm(self, at: float, out: list[Effect]) -> None:
+        self._alarm = at
+        out.append(SetTimer(CALLBACK_TIMER, at))
 
 
 def _fallback(pending: PendingCallback) -> WriteLine:

@@ -13,8 +13,15 @@ from typing import Any, Final
 import msgspec
 
 from claude_actors.events import CallbackKind
-from claude_actors.wire.control import CanUseTool, Elicitation, HookCallback, InboundRequest, McpMessage, UserDialog
-
+from claude_actors.wire.answers import DialogCancelled, ElicitationReply, PermissionDeny
+from claude_actors.wire.control import (
+    CanUseTool,
+    DialogRequest,
+    ElicitationRequest,
+    HookCallback,
+    InboundRequest,
+    McpMessage,
+)
 
 OPEN: Final[Mapping[str, Any]] = MappingProxyType({"continue": True})
 
@@ -76,18 +83,19 @@ class CallbackTable:
                 name, fallback = request.callback_id, dict(rule.fallback)
                 return PendingCallback(request_id, "hook", name, request, rule.timeout, fallback)
             case CanUseTool():
-                fallback = {"behavior": "deny", "message": "the permission callback gave no answer", "interrupt": False}
+                fallback = PermissionDeny("the permission callback gave no answer").to_wire()
                 timeout = self._rules.permission_timeout
                 return PendingCallback(request_id, "permission", request.tool_name, request, timeout, fallback)
             case McpMessage():
                 timeout, fallback = self._rules.mcp_timeout, mcp_fallback(request.message)
                 return PendingCallback(request_id, "mcp", request.server_name, request, timeout, fallback)
-            case Elicitation():
-                timeout, name = self._rules.elicitation_timeout, request.mcp_server_name
-                return PendingCallback(request_id, "elicitation", name, request, timeout, {"action": "decline"})
-            case UserDialog():
-                timeout, name = self._rules.elicitation_timeout, request.dialog_kind
-                return PendingCallback(request_id, "dialog", name, request, timeout, {"behavior": "cancelled"})
+            case ElicitationRequest():
+                timeout, fallback = self._rules.elicitation_timeout, ElicitationReply("decline").to_wire()
+                name = request.mcp_server_name
+                return PendingCallback(request_id, "elicitation", name, request, timeout, fallback)
+            case DialogRequest():
+                timeout, fallback = self._rules.elicitation_timeout, DialogCancelled().to_wire()
+                return PendingCallback(request_id, "dialog", request.dialog_kind, request, timeout, fallback)
             case _:
                 return None
 

@@ -93,7 +93,9 @@ class ClearTimer(msgspec.Struct, frozen=True):
 
 
 class StopPort(msgspec.Struct, frozen=True):
-    """End the process: EOF, TERM, KILL, each with its deadline."""
+    """End the process: EOF, TERM, KILL, each with its deadline; before that `last_line`, if it can be written."""
+
+    last_line: bytes | None = None
 
 
 class EndSession(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Reading a batch of frames for the machine: control frames to their desks, the conversation to the consumers.
 
-The loop is the hot path of a flood: a conversation frame that cannot matter to the session costs one comparison.
+The loop is the hot path of a flood: a conversation line that cannot matter to the session costs one comparison.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from claude_actors import events
-from claude_actors.protocol.effects import DeliverMessages, Effect, EmitEvent, WriteLine
+from claude_actors.protocol.effects import DeliverMessages, Effect, EmitEvent
 from claude_actors.protocol.framing import LineDiscarded, LineGrowing
 from claude_actors.wire.codec import (
     ControlCancel,
@@ -18,7 +18,6 @@ from claude_actors.wire.codec import (
     Frame,
     KeepAlive,
     Malformed,
-    encode_error,
 )
 from claude_actors.wire.control import CanUseTool, HookCallback, McpMessage
 
@@ -37,20 +36,29 @@ class FrameReader:
 
     def __init__(self, machine: SessionMachine) -> None:
         self._machine = machine
-        follow_tools = machine.config.stall_after is not None
-        self._telling = _TELLING | _TOOL_FRAMES if follow_tools else _TELLING
+        self._follow_tools = machine.config.stall_after is not None
 
-    def read(self, frames: list[Frame | LineDiscarded | LineGrowing], now: float, out: list[Effect]) -> None:
+    def read(
+        self, frames: list[Frame | list[bytes] | LineDiscarded | LineGrowing], now: float, out: list[Effect]
+    ) -> None:
         """Take in a batch; conversation lines that stand together are delivered together, in order."""
         lines: list[bytes] = []
-        observe, telling = self._machine.conversation.observe, self._telling
+        observe, follow_tools = self._machine.conversation.observe, self._follow_tools
         for frame in frames:
+            if type(frame) is list:
+                lines = lines + frame if lines else frame
+                if follow_tools:
+                    for line in frame:
+                        self._machine.conversation.observe_tools(line)
+                continue
             if type(frame) is Conversation:
                 lines.append(frame.line)
-                if frame.type in telling:
+                if frame.type in _TELLING:
                     # Delivered first, so that who is woken by the effects finds the message in its mailbox.
                     lines = self._deliver(lines, out)
                     observe(frame, out)
+                elif follow_tools and frame.type in _TOOL_FRAMES:
+                    self._machine.conversation.observe_tools(frame.line)
                 continue
             if lines:
                 lines = self._deliver(lines, out)
@@ -65,7 +73,7 @@ class FrameReader:
         out.append(DeliverMessages(lines))
         return []
 
-    def _other(self, frame: Frame | LineDiscarded | LineGrowing, now: float, out: list[Effect]) -> None:
+    def _other(self, frame: Frame | list[bytes] | LineDiscarded | LineGrowing, now: float, out: list[Effect]) -> None:
         machine = self._machine
         match frame:
             case ControlRequest():
@@ -83,7 +91,7 @@ class FrameReader:
                 out.append(EmitEvent(events.LineDiscarded(frame.size, machine.config.max_line_bytes)))
             case LineGrowing():
                 out.append(EmitEvent(events.LineGrowing(frame.size)))
-            case KeepAlive() | Conversation():
+            case KeepAlive() | Conversation() | list():
                 pass
             case _:
                 assert_never(frame)
@@ -91,7 +99,7 @@ class FrameReader:
     def _malformed(self, frame: Malformed, now: float, out: list[Effect]) -> None:
         self._machine.counters.junk_lines += 1
         if frame.request_id is not None and frame.frame_type == "control_request":
-            out.append(WriteLine(encode_error(frame.request_id, f"malformed control request: {frame.reason}")))
+            self._machine.callbacks.malformed(frame.request_id, frame.reason, out)
         elif frame.request_id is not None and frame.frame_type == "control_response":
             unreadable = ControlResponse(frame.request_id, success=False, error=f"unreadable response: {frame.reason}")
             self._machine.responded(unreadable, now, out)

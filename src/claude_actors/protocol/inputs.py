@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import msgspec
 
 from claude_actors.errors import ClaudeActorsError
@@ -11,9 +13,12 @@ from claude_actors.wire.control import OutboundRequest
 
 
 class FramesReceived(msgspec.Struct, frozen=True):
-    """A batch of what the port read, in order."""
+    """A batch of what the port read, in order; a list is conversation lines that steer no session, unread.
 
-    frames: list[Frame | LineDiscarded | LineGrowing]
+    Such a line may be a bytearray if it is long; nobody changes it.
+    """
+
+    frames: list[Frame | list[bytes] | LineDiscarded | LineGrowing]
 
 
 class CallbackFinished(msgspec.Struct, frozen=True):
@@ -38,10 +43,11 @@ class CallbackRejected(msgspec.Struct, frozen=True):
 
 
 class PromptRequested(msgspec.Struct, frozen=True):
-    """A caller sends a prompt: its uuid and its encoded user frame."""
+    """A caller sends a prompt: its uuid and its encoded user frame; `resent` is one that a crash left unanswered."""
 
     uuid: str
     line: bytes
+    resent: bool = False
 
 
 class OperationRequested(msgspec.Struct, frozen=True):
@@ -78,7 +84,7 @@ class StderrReceived(msgspec.Struct, frozen=True):
 
 
 class PortWriteFailed(msgspec.Struct, frozen=True):
-    """Something could not be written to the process; nothing after it can be."""
+    """Something could not be written to the process, and nothing after it can be."""
 
     error: ClaudeActorsError
 
@@ -104,11 +110,13 @@ class FailureRequested(msgspec.Struct, frozen=True):
 
 
 class FinishRequested(msgspec.Struct, frozen=True):
-    """Let the session go as soon as no turn, callback or background task needs it."""
+    """Let the session go as soon as no turn, callback, request or background task needs it."""
 
 
 class StopRequested(msgspec.Struct, frozen=True):
-    """End the session now."""
+    """End the session now; overtakes what is queued."""
+
+    urgent: ClassVar[bool] = True
 
     reason: str = "stop requested"
 

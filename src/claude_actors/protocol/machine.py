@@ -14,14 +14,12 @@ from claude_actors import events
 from claude_actors.errors import (
     ClaudeActorsError,
     ControlError,
-    InitializationFailed,
+    EncodingFailed,
     SessionCrashed,
     SessionEnded,
-    SessionStoppedError,
 )
 from claude_actors.protocol import inputs
-from claude_actors.protocol.callback_desk import TIMER_PREFIX as CALLBACK_TIMER
-from claude_actors.protocol.callback_desk import CallbackDesk
+from claude_actors.protocol.callback_desk import CALLBACK_TIMER, CallbackDesk
 from claude_actors.protocol.callbacks import CallbackRules
 from claude_actors.protocol.conversation import ConversationTracker
 from claude_actors.protocol.counters import Counters
@@ -39,16 +37,27 @@ from claude_actors.protocol.effects import (
 from claude_actors.protocol.frames import FrameReader
 from claude_actors.protocol.inputs import Input, OperationRequested, PromptRequested
 from claude_actors.protocol.lifecycle import Happening, State, advance
-from claude_actors.protocol.outcome import Completed, Failed, Outcome, Stopped, exit_during_start, timeout_during_start
+from claude_actors.protocol.outcome import (
+    Completed,
+    Failed,
+    Outcome,
+    Stopped,
+    exit_during_start,
+    reason_of,
+    refused_during_start,
+    timeout_during_start,
+)
 from claude_actors.protocol.request_desk import TIMER_PREFIX as REQUEST_TIMER
 from claude_actors.protocol.request_desk import RequestDesk
 from claude_actors.protocol.requests import StartQueue
 from claude_actors.protocol.stall import STALL_TIMER, StallWatch
 from claude_actors.protocol.turns import TurnTable
 from claude_actors.wire.codec import ControlResponse, encode_request
-from claude_actors.wire.control import Initialize, ServerInfo
+from claude_actors.wire.control import Initialize, Interrupt, ServerInfo
 
 INITIALIZE_TIMER = "initialize"
+BROKEN_TIMER = "broken"
+_LAST_WORDS = 1.0
 _STDERR_TAIL = 100
 
 
@@ -87,6 +96,7 @@ class SessionMachine:
         self._frames = FrameReader(self)
         self._stderr: deque[str] = deque(maxlen=_STDERR_TAIL)
         self._finish_when_quiet = False
+        self._broken: ClaudeActorsError | None = None
         self._stall = StallWatch(config.stall_after)
 
     def handle(self, event: Input, now: float) -> list[Effect]:
@@ -102,9 +112,9 @@ class SessionMachine:
 
     @property
     def is_quiet(self) -> bool:
-        """Say whether no turn, callback or background task still needs the session."""
-        busy = len(self.turns) or len(self.callbacks) or self.conversation.running_tasks
-        return not busy and self.state is State.RUNNING
+        """Say whether no turn, callback, request or background task still needs the session."""
+        busy = len(self.turns) or len(self.callbacks) or len(self.requests) or self.conversation.running_tasks
+        return not busy and self.conversation.is_idle and self.state is State.RUNNING
 
     @property
     def _is_working(self) -> bool:
@@ -136,7 +146,9 @@ class SessionMachine:
                     out.append(EmitEvent(events.StderrReceived(event.lines)))
             case inputs.PortStartFailed():
                 self._end(Happening.REFUSED, Failed(event.error), out, port_alive=False)
-            case inputs.PortWriteFailed() | inputs.FailureRequested():
+            case inputs.PortWriteFailed():
+                self._write_failed(event.error, now, out)
+            case inputs.FailureRequested():
                 self._end(Happening.BROKEN, Failed(event.error), out)
             case inputs.PortExited():
                 self._exited(event, out)
@@ -150,10 +162,14 @@ class SessionMachine:
     # --- starting ---
 
     def _spawned(self, event: inputs.PortSpawned, now: float, out: list[Effect]) -> None:
+        if not self._move(Happening.SPAWNED, out):
+            return
         self.pid = event.pid
-        self._move(Happening.SPAWNED, out)
-        out.append(WriteLine(encode_request(self._initialize_id, self._prepared.initialize)))
         out.append(SetTimer(INITIALIZE_TIMER, now + self._prepared.initialize_timeout))
+        try:
+            out.append(WriteLine(encode_request(self._initialize_id, self._prepared.initialize)))
+        except EncodingFailed as error:
+            self._end(Happening.REFUSED, Failed(error), out)
 
     def confirm(self, now: float, out: list[Effect]) -> None:
         """The CLI accepted initialize: run, and send what was waiting, in order, without waiting between."""
@@ -174,11 +190,9 @@ class SessionMachine:
             resumed = self.config.resumed_session_id is not None
             out.append(EmitEvent(events.SessionStarted(self.server_info, resumed)))
         else:
-            reason = response.error or "no reason given"
-            error = InitializationFailed(reason=reason, stderr_tail=tuple(self._stderr))
-            # A refusal after a request had seemed to confirm: hooks may be missing, so going on would not be safe.
-            happening = Happening.BROKEN if self.state is State.RUNNING else Happening.REFUSED
-            self._end(happening, Failed(error), out)
+            # Also where a request had seemed to confirm: hooks may be missing, so going on would not be safe.
+            error = refused_during_start(response.error or "no reason given", tuple(self._stderr))
+            self._end(Happening.REFUSED, Failed(error), out)
 
     # --- sending ---
 
@@ -189,11 +203,18 @@ class SessionMachine:
         if error is None and self.state is State.RUNNING:
             self._send(wanted, now, out)
         elif error is None:
-            error = self.queue.add(wanted)
-            if error is not None and isinstance(wanted, PromptRequested):
-                self.turns.discard(wanted.uuid)
+            error = self._queue(wanted)
         if error is not None:
             out.append(_refused(wanted, error))
+
+    def _queue(self, wanted: PromptRequested | OperationRequested) -> ControlError | None:
+        if isinstance(wanted, OperationRequested):
+            return self.queue.add(wanted)
+        # What was taken in once is not refused at a restart; the limit of open turns holds for it.
+        error = self.queue.add(wanted, beyond_limit=wanted.resent)
+        if error is not None:
+            self.turns.withdraw(wanted.uuid)
+        return error
 
     def _send(self, wanted: PromptRequested | OperationRequested, now: float, out: list[Effect]) -> None:
         if isinstance(wanted, OperationRequested):
@@ -209,14 +230,23 @@ class SessionMachine:
             error = timeout_during_start(self._prepared.initialize_timeout, tuple(self._stderr))
             if self.state is State.INIT_SENT:
                 self._end(Happening.TIMED_OUT, Failed(error), out)
+        elif key == BROKEN_TIMER and self._broken is not None:
+            self._end(Happening.BROKEN, Failed(self._broken), out)
         elif key == STALL_TIMER:
             self._stall.look(now, out, turn_open=len(self.turns) > 0, explained=self._is_working)
-        elif key.startswith(CALLBACK_TIMER):
-            self.callbacks.timed_out(key.removeprefix(CALLBACK_TIMER), out)
+        elif key == CALLBACK_TIMER:
+            self.callbacks.look(now, out)
         elif key.startswith(REQUEST_TIMER):
             self.requests.timed_out(key.removeprefix(REQUEST_TIMER), out)
 
     # --- ending ---
+
+    def _write_failed(self, error: ClaudeActorsError, now: float, out: list[Effect]) -> None:
+        # A process that dies closes its input first: its exit and its last words tell more than the broken pipe does,
+        # and there may be frames of it to read.
+        if self._broken is None:
+            self._broken = error
+            out.append(SetTimer(BROKEN_TIMER, now + _LAST_WORDS))
 
     def _exited(self, event: inputs.PortExited, out: list[Effect]) -> None:
         tail = event.stderr_tail or tuple(self._stderr)
@@ -230,40 +260,31 @@ class SessionMachine:
             self._end(Happening.CRASHED, Failed(error), out, port_alive=False)
 
     def _end(self, happening: Happening, outcome: Outcome, out: list[Effect], *, port_alive: bool = True) -> None:
-        was_initializing = self.state is State.INIT_SENT
-        self._move(happening, out)
-        reason = _reason(outcome)
-        if was_initializing:
+        if self.state is State.INIT_SENT:
             out.append(ClearTimer(INITIALIZE_TIMER))
+        if self._broken is not None:
+            out.append(ClearTimer(BROKEN_TIMER))
+        in_turn = self.state is State.RUNNING and len(self.turns) > 0
+        # An end is an end, also one that the table does not foresee in this state.
+        self._move(happening if advance(self.state, happening).is_final else Happening.BROKEN, out)
+        reason = reason_of(outcome)
         self._stall.disarm(out)
         self.requests.fail_all(reason, out)
-        queued = (wanted for wanted in self.queue.drain() if isinstance(wanted, OperationRequested))
-        out.extend(FailOperation(wanted.operation, reason) for wanted in queued)
+        queued = [wanted for wanted in self.queue.drain() if isinstance(wanted, OperationRequested)]
+        out += [FailOperation(wanted.operation, reason) for wanted in queued]
         self.callbacks.stop_all(out)
         if port_alive:
-            out.append(StopPort())
+            # A CLI that is told to end finishes its turn first, however long that takes, unless it is interrupted.
+            last = encode_request(f"req_stop_{self.config.salt}", Interrupt())
+            out.append(StopPort(last if in_turn and isinstance(outcome, Stopped) else None))
         out.append(EndSession(outcome, self.turns.take_all(), self.conversation.session_id))
 
-    def _move(self, happening: Happening, out: list[Effect]) -> None:
+    def _move(self, happening: Happening, out: list[Effect]) -> bool:
         before, self.state = self.state, advance(self.state, happening)
-        if self.state is not before:
-            out.append(EmitEvent(events.LifecycleChanged(before.value, self.state.value)))
-
-
-def _reason(outcome: Outcome) -> ControlError:
-    match outcome:
-        case Failed(error) if isinstance(error, ControlError):
-            return error
-        case Failed(error):
-            ended = SessionEnded(str(error))
-            ended.__cause__ = error
-            return ended
-        case Stopped(reason):
-            return SessionStoppedError(reason)
-        case Completed():
-            return SessionEnded("the session has completed")
-        case _:
-            assert_never(outcome)
+        if self.state is before:
+            return False
+        out.append(EmitEvent(events.LifecycleChanged(before.value, self.state.value)))
+        return True
 
 
 def _refused(wanted: PromptRequested | OperationRequested, error: ControlError) -> Effect:

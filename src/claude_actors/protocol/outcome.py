@@ -6,18 +6,25 @@ Pure decisions on what is known: the exit, the captured output, what was asked f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 import msgspec
 
 from claude_actors.errors import (
     ClaudeActorsError,
+    ControlError,
     ExitedDuringStart,
+    InitializationFailed,
     InitializationTimeout,
+    ResumeFailed,
+    SessionEnded,
+    SessionStoppedError,
     StartError,
     UnsupportedVersion,
 )
 
 MINIMUM_VERSION = "2.0.0"
+_NO_CONVERSATION = "No conversation found"
 
 
 class Completed(msgspec.Struct, frozen=True):
@@ -41,9 +48,32 @@ class Failed(msgspec.Struct, frozen=True):
 Outcome = Completed | Stopped | Failed
 
 
+def reason_of(outcome: Outcome) -> ControlError:
+    """Give the error for who still waits when a session ends so."""
+    match outcome:
+        case Failed(error) if isinstance(error, ControlError):
+            return error
+        case Failed(error):
+            ended = SessionEnded(str(error))
+            ended.__cause__ = error
+            return ended
+        case Stopped(reason):
+            return SessionStoppedError(reason)
+        case Completed():
+            return SessionEnded("the session has completed")
+        case _:
+            assert_never(outcome)
+
+
 def exit_during_start(code: int | None, signal: int | None, stderr_tail: Sequence[str]) -> StartError:
     """Name the error of a process that ended before it had accepted initialize."""
-    return _unknown_option(stderr_tail) or ExitedDuringStart(code=code, signal=signal, stderr_tail=stderr_tail)
+    kind = ResumeFailed if any(_NO_CONVERSATION in line for line in stderr_tail) else ExitedDuringStart
+    return _unknown_option(stderr_tail) or kind(code=code, signal=signal, stderr_tail=stderr_tail)
+
+
+def refused_during_start(reason: str, stderr_tail: Sequence[str]) -> StartError:
+    """Name the error of a process that answered initialize with an error."""
+    return _unknown_option(stderr_tail) or InitializationFailed(reason=reason, stderr_tail=stderr_tail)
 
 
 def timeout_during_start(after: float, stderr_tail: Sequence[str]) -> StartError:

@@ -5,7 +5,7 @@ It must not know the lifecycle: the machine decides when something may be sent a
 
 from __future__ import annotations
 
-from claude_actors.errors import ControlError, RequestFailed, RequestTimeout, TooManyPendingRequests
+from claude_actors.errors import ControlError, EncodingFailed, RequestFailed, RequestTimeout, TooManyPendingRequests
 from claude_actors.protocol.counters import Counters
 from claude_actors.protocol.effects import ClearTimer, CompleteOperation, Effect, FailOperation, SetTimer, WriteLine
 from claude_actors.protocol.inputs import OperationRequested
@@ -26,14 +26,20 @@ class RequestDesk:
         return len(self._table)
 
     def send(self, wanted: OperationRequested, now: float, out: list[Effect]) -> None:
-        """Write the request, or fail its operation at once when too many are pending."""
+        """Write the request, or fail its operation at once: too many are pending, or it cannot be JSON."""
         try:
             pending = self._table.open(wanted.operation, wanted.request.subtype, wanted.timeout)
         except TooManyPendingRequests as error:
             out.append(FailOperation(wanted.operation, error))
             return
+        try:
+            line = encode_request(pending.request_id, wanted.request)
+        except EncodingFailed as error:
+            self._table.take(pending.request_id)
+            out.append(FailOperation(wanted.operation, error))
+            return
         self._counters.requests_sent += 1
-        out.append(WriteLine(encode_request(pending.request_id, wanted.request)))
+        out.append(WriteLine(line))
         out.append(SetTimer(TIMER_PREFIX + pending.request_id, now + wanted.timeout))
 
     def answered(self, response: ControlResponse, out: list[Effect]) -> None:

@@ -67,9 +67,9 @@ class StartQueue(Generic[T]):
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, item: T) -> ControlError | None:
+    def add(self, item: T, *, beyond_limit: bool = False) -> ControlError | None:
         """Queue the item, or return the error that its caller gets at once."""
-        if len(self._waiting) >= self._limit:
+        if len(self._waiting) >= self._limit and not beyond_limit:
             return InitQueueOverflow(limit=self._limit)
         self._waiting.append(item)
         return None
