@@ -55,12 +55,12 @@ class TurnFinished(Event, frozen=True):
 
 
 class TurnUnanswered(Event, frozen=True):
-    """The prompt with this uuid will have no result; `resent` says whether a restarted session asks it again."""
+    """The prompt with this uuid has no result; `resent_as` is its new uuid if a restarted session asks it again."""
 
     uuid: str
     reason: str
     started: bool
-    resent: bool = False
+    resent_as: str | None = None
 
 
 class TurnStalled(Event, frozen=True):
@@ -185,7 +185,7 @@ class SessionStopped(Event, frozen=True):
 
 
 class SessionFailed(Event, frozen=True):
-    """Final: the session could not start or go on; `history` holds the reasons of earlier restarts."""
+    """Final: the session could not start or go on; `history` holds the newest reasons of earlier restarts."""
 
     error: ClaudeActorsError
     history: tuple[ClaudeActorsError, ...] = ()
