@@ -20,6 +20,8 @@ class MailboxLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     One item larger than `max_bytes` is still taken in when memory is empty. `max_spill_bytes` bounds what may wait on
     disk (None: until the disk is full), `spill_directory` says where (None: TMPDIR, /var/tmp or what `tempfile` finds).
+    Nobody waits for the disk: what it has not taken yet may fill 64 MiB of memory besides; when a disk that hangs or is
+    slower than what comes lets it pass that, the spill has failed.
     """
 
     max_items: int = 10_000

@@ -6,14 +6,15 @@ Knows nothing of sessions, actors or what the items mean.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from claude_actors.errors import MailboxClosed, MailboxTimeout
-from claude_actors.mailbox.limits import MailboxCounts, MailboxLimits, Overflow, OverflowReport
+from claude_actors.mailbox.limits import MIB, MailboxCounts, MailboxLimits, Overflow, OverflowReport
 from claude_actors.mailbox.memory import NOTHING, Memory, Taker
+from claude_actors.mailbox.pace import OFTEN, PACE
+from claude_actors.mailbox.reporting import Reporter
 from claude_actors.mailbox.store import Store
 from claude_actors.mailbox.waiting import (
     TaskWaiter,
@@ -27,10 +28,9 @@ from claude_actors.mailbox.waiting import (
 
 T = TypeVar("T")
 
-# A thread that wakes waits up to 5 ms for the interpreter while another computes. Giving it up this often keeps a
-# callback's p99 under a millisecond beside a flood. Measured: every 16 costs two thirds of the rate, every 256 is no
-# help; a mere sched_yield is none either, for the thread gets the interpreter back before the other is awake.
-TAKEN_BEFORE_YIELD: Final = 64
+# A backlog that a consumer at work takes a few milliseconds to empty: long enough that it never runs dry meanwhile.
+CROWDED_ITEMS: Final = 1000
+CROWDED_BYTES: Final = MIB
 # What an object counts for in `max_bytes` when items are not bytes.
 NOMINAL_ITEM_BYTES: Final = 256
 
@@ -41,6 +41,7 @@ class Mailbox(Generic[T]):
     With `decode`, items are put as bytes and decoded when taken, in the taking thread. Without, items are any objects
     and count a fixed size; they cannot spill. Iteration (`for`, `async for`) ends after the last item once the mailbox
     is closed; if it was closed with an error it raises that error instead, so that a crash never looks like an end.
+    Every member may be used from every thread; only iteration and `get()` block.
     """
 
     def __init__(
@@ -62,9 +63,10 @@ class Mailbox(Generic[T]):
         self._memory = Memory(measure)
         self._store = Store(name, limits or MailboxLimits(), overflow, measure, self._memory)
         self._waiting = WaitingList()
-        self._on_overflow = on_overflow
-        self._reporting = threading.Lock()
+        self._reporter = Reporter(self._store.reports, on_overflow)
+        self.calls_back = on_overflow is not None
         self._streak = 0
+        self._taken_before = 0
 
     # --- producers: any thread, never waiting for a consumer ---
 
@@ -78,7 +80,19 @@ class Mailbox(Generic[T]):
         if count and self._waiting:
             self._waiting.wake(count)
         if self._store.reports:
-            self._deliver_reports()
+            self._reporter.deliver()
+
+    def crowded(self) -> bool:
+        """Tell whether consumers have fallen behind though they are at work: they have taken items since the last call.
+
+        The disk that takes the overflow is such a consumer. For the one producer that can do something else for a
+        moment. Never true for a consumer that has stopped.
+        """
+        taken, before = self._memory.taken_bytes, self._taken_before
+        self._taken_before = taken
+        if taken != before and (len(self._store) >= CROWDED_ITEMS or self._memory.bytes >= CROWDED_BYTES):
+            return True
+        return self._store.disk_is_behind()
 
     def put_last(self, item: bytes | T, error: BaseException | None = None) -> None:
         """Put an item that no limit or policy may drop, and close with `error`, in one step. Ignored after a close."""
@@ -88,7 +102,8 @@ class Mailbox(Generic[T]):
     def close(self, error: BaseException | None = None) -> None:
         """Take in nothing more. What is inside is still delivered; then consumers see the end, and `error` if given.
 
-        Idempotent: only the first close counts.
+        A mailbox that has refused items, by its policy or its disk, ends with that as its error if no other is given:
+        what is missing must not look like an end. Idempotent: only the first close counts.
         """
         if self._store.close(error):
             self._waiting.wake_all()
@@ -102,18 +117,19 @@ class Mailbox(Generic[T]):
     # --- consumers: threads ---
 
     def get(self, timeout: float | None = None) -> T:
-        """Return the next item, waiting for it.
+        """Return the next item; blocks until there is one.
 
         Raises MailboxTimeout when nothing came in time, MailboxClosed (with the error, if any) after the last item.
         """
-        if self._streak >= TAKEN_BEFORE_YIELD:
+        if self._streak >= OFTEN and self._streak >= PACE.items:
             self._streak = 0
             time.sleep(0)
-        taker = self._memory.borrow_taker()
         try:
-            message = self._take_waiting(taker, timeout)
-        finally:
-            self._memory.return_taker(taker)
+            message = self._take_waiting(self._memory.own_taker(), timeout)
+        except BaseException:
+            self._hand_on()
+            raise
+        # No call from here on: an interrupt would follow it, and lose what was taken.
         if message is NOTHING:
             raise MailboxClosed(self.error) from self.error
         self._streak += 1
@@ -123,7 +139,7 @@ class Mailbox(Generic[T]):
         take, decode, taker = self._memory.take, self._decode, self._memory.borrow_taker()
         try:
             while True:
-                for _ in range(TAKEN_BEFORE_YIELD):
+                for _ in range(PACE.items):
                     message = take(decode, taker)
                     if message is NOTHING:
                         message = self._take_waiting(taker, None)
@@ -133,6 +149,7 @@ class Mailbox(Generic[T]):
                 time.sleep(0)
         finally:
             self._memory.return_taker(taker)
+            self._hand_on()
 
     def _take_waiting(self, taker: Taker, timeout: float | None) -> T:
         """Return the next item, or NOTHING at the end."""
@@ -175,21 +192,18 @@ class Mailbox(Generic[T]):
 
     async def _take_suspending(self, timeout: float | None) -> T:
         """Return the next item, or NOTHING at the end. Lets the loop run now and then even if it need not wait."""
-        if self._streak >= TAKEN_BEFORE_YIELD:
+        if self._streak >= OFTEN:
             self._streak = 0
             await let_the_loop_run()
         self._streak += 1
-        deadline, taker = deadline_after(timeout), self._memory.borrow_taker()
-        try:
-            while True:
-                closed = self._store.closed
-                message = self._take(taker)
-                if closed or message is not NOTHING:
-                    return message
-                if not await self._suspend(TaskWaiter(), remaining(deadline)):
-                    raise MailboxTimeout(after=timeout or 0.0)
-        finally:
-            self._memory.return_taker(taker)
+        deadline, taker = deadline_after(timeout), self._memory.own_taker()
+        while True:
+            closed = self._store.closed
+            message = self._take(taker)
+            if closed or message is not NOTHING:
+                return message
+            if not await self._suspend(TaskWaiter(), remaining(deadline)):
+                raise MailboxTimeout(after=timeout or 0.0)
 
     async def _suspend(self, waiter: TaskWaiter, timeout: float | None) -> bool:
         woken = False
@@ -208,8 +222,8 @@ class Mailbox(Generic[T]):
 
     def leave(self, waiter: Waiter, takes: bool = False) -> None:
         """Wait no more. A wake-up that was spent on one that `takes` nothing is handed on to the next."""
-        if not self._waiting.leave(waiter) and not takes and self._store.has_items():
-            self._waiting.wake(1)
+        if not self._waiting.leave(waiter) and not takes:
+            self._hand_on()
 
     # --- state: any thread, never blocks ---
 
@@ -221,6 +235,11 @@ class Mailbox(Generic[T]):
 
     def __repr__(self) -> str:
         return f"<Mailbox {self.name!r} waiting={len(self)} closed={self.closed}>"
+
+    @property
+    def takes_bytes(self) -> bool:
+        """Whether items are put as bytes and decoded when taken."""
+        return self._decode is not _as_it_is
 
     @property
     def closed(self) -> bool:
@@ -246,32 +265,16 @@ class Mailbox(Generic[T]):
     def _take(self, taker: Taker) -> T:
         message = self._store.take(self._decode, taker)
         if message is NOTHING and self._store.reports:
-            self._deliver_reports()
+            self._reporter.deliver()
         return message
+
+    def _hand_on(self) -> None:
+        if self._waiting and self._store.has_items():
+            self._waiting.wake(1)
 
     def _raise_error(self) -> None:
         if self.error is not None:
             raise self.error
-
-    def _deliver_reports(self) -> None:
-        """Call the owner with each report in order, from one thread at a time, outside every lock of the store."""
-        reports = self._store.reports
-        while reports and self._reporting.acquire(blocking=False):
-            try:
-                self._report(reports.popleft())
-            finally:
-                self._reporting.release()
-
-    def _report(self, report: OverflowReport) -> None:
-        try:
-            if self._on_overflow is not None:
-                self._on_overflow(report)
-        except (Exception, SystemExit) as error:
-            import structlog
-
-            structlog.get_logger().error(
-                "overflow_callback_failed", mailbox=self.name, kind=report.kind, exc_info=error
-            )
 
 
 def _as_it_is(item: T) -> T:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
+from threading import get_ident
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -33,6 +34,7 @@ class Memory:
         self._items: deque[Any] = deque()
         self._oldest: Iterator[Any] = map(deque.popleft, repeat(self._items))
         self._takers: list[Taker] = []
+        self._of_threads: dict[int, Taker] = {}
         self._free_takers: list[Taker] = []
         self._entered_bytes = self._dropped_bytes = 0
 
@@ -41,23 +43,40 @@ class Memory:
 
     @property
     def bytes(self) -> int:
-        return self._entered_bytes - self._dropped_bytes - sum([taker.bytes for taker in self._takers])
+        return self._entered_bytes - self._dropped_bytes - self.taken_bytes
+
+    @property
+    def taken_bytes(self) -> int:
+        return sum([taker.bytes for taker in self._takers])
 
     def enter(self, items: Sequence[Any], size: int) -> None:
         """Append items of `size` bytes altogether. Makes no call that a signal handler could follow in between."""
         self._entered_bytes += size
         self._items += items
 
-    def drop(self) -> bool:
-        """Remove the oldest item uncounted by any consumer; False if there is none."""
+    def drop(self, count: int = 1) -> int:
+        """Remove up to `count` of the oldest items, uncounted by any consumer; return how many there were."""
+        dropped = size = 0
+        measure, oldest = self.measure, self._items.popleft
         try:
-            item = self._items.popleft()
+            while dropped < count:
+                size += measure(oldest())
+                dropped += 1
         except IndexError:
-            return False
-        self._dropped_bytes += self.measure(item)
-        return True
+            pass
+        self._dropped_bytes += size
+        return dropped
+
+    def own_taker(self) -> Taker:
+        """Return this thread's taker. It needs no giving back, which could be interrupted with a message in hand."""
+        taker = self._of_threads.get(get_ident())
+        if taker is None:
+            taker = self._of_threads[get_ident()] = Taker()
+            self._takers.append(taker)
+        return taker
 
     def borrow_taker(self) -> Taker:
+        """Return a taker for one that may go from thread to thread; it is given back with `return_taker`."""
         try:
             return self._free_takers.pop()
         except IndexError:
@@ -79,7 +98,8 @@ class Memory:
             for item in self._oldest:  # noqa: B007 - `popleft()` would be a call
                 break
             message = decode(item)
-            taker.bytes += self.measure(item)
+            size = self.measure(item)
+            taker.bytes += size  # no call in the midst of it, where a signal handler could take another
         except Exception:
             if item is NOTHING:
                 return NOTHING  # type: ignore[no-any-return]

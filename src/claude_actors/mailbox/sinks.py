@@ -29,6 +29,10 @@ class Sink(Protocol):
         """Take in items in order."""
         ...
 
+    def put_last(self, item: Any) -> None:
+        """Take in one item that no bound may keep out, and learn that nothing more will come."""
+        ...
+
     def close(self, error: BaseException | None = None) -> None:
         """Learn that nothing more will come, and the failure that is the reason, if one is."""
         ...
@@ -62,7 +66,7 @@ class DeliverySkipped(msgspec.Struct, frozen=True):
 
 
 class DeliveryEnded(msgspec.Struct, frozen=True):
-    """Tell an actor that nothing more will come from `source`; `error` if it failed."""
+    """Tell an actor that nothing more will come from `source`; `error` if it failed and no item has told so."""
 
     source: Any
     error: BaseException | None
@@ -72,9 +76,9 @@ class ActorSink:
     """Deliver to a pykka actor: `Delivered` for each item, `DeliverySkipped` for a gap, at last `DeliveryEnded`.
 
     While `max_in_flight` messages (of anybody) wait in the actor's inbox, new items are left out and counted in
-    `skipped`; nothing that waits can be taken back. The gap is told where it is, as soon as there is room again. A dead
-    actor closes the sink; what it did not get is counted in `undelivered`. `decode=None` delivers items as they are.
-    Raises NotSupported for an inbox whose size cannot be asked.
+    `skipped`; nothing that waits can be taken back. The gap is told in its place, with the next delivery. A dead actor
+    closes the sink; what it did not get is counted in `undelivered`. `decode=None` delivers items as they are.
+    Raises NotSupported for an inbox whose size cannot be asked, or whose `put` could block.
     """
 
     def __init__(
@@ -89,6 +93,8 @@ class ActorSink:
         inbox_size = getattr(ref.actor_inbox, "qsize", None)
         if inbox_size is None:
             raise NotSupported(f"the inbox of {ref} cannot be counted, so deliveries to it could not be bounded")
+        if getattr(ref.actor_inbox, "maxsize", 0) > 0:
+            raise NotSupported(f"the inbox of {ref} blocks when it is full: set max_in_flight instead of its maxsize")
         self._inbox_size: Callable[[], int] = inbox_size
         self._gap = 0
         self.closed = False
@@ -105,6 +111,13 @@ class ActorSink:
                 self.undelivered += 1
         self._gap += len(items) - len(told)
         self.skipped += len(items) - len(told)
+
+    def put_last(self, item: Any) -> None:
+        """Tell the actor of the last item and of the end, whatever waits in its inbox."""
+        self._tell_gap()
+        if not self._tell(Delivered(self._source, item, self._decode)):
+            self.undelivered += 1
+        self.close()
 
     def close(self, error: BaseException | None = None) -> None:
         """Tell the actor of the end, whatever waits in its inbox. Only the first close counts."""

@@ -1,108 +1,123 @@
-"""Overflow on disk: byte strings in order, written in chunks to anonymous temporary files, read back a chunk at a time.
+"""Overflow on disk: byte strings in order, gathered in chunks, written to files behind the producer's back, read back.
 
-A segment's file has no name from the start, so that nothing is left even after SIGKILL, and is closed as soon as it has
-been read. Not thread-safe: the store says which lock guards what. Knows nothing of limits, policies or waiters.
+A chunk that the disk has not taken yet is still read, from memory, so a slow disk holds up no reader; how much may wait
+for the disk is bounded. Two sides: what producers change is guarded by the store; what moves from memory to disk and
+away is guarded by `moving`, which nobody holds while a disk works. Knows nothing of limits in memory, policies or
+waiters.
 """
 
 from __future__ import annotations
 
-import os
+import threading
+import time
 import weakref
-from array import array
 from collections import deque
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
-from struct import Struct
+from functools import partial
 from typing import Final
 
 from claude_actors.errors import SpillFailed
+from claude_actors.mailbox.segment import Segment
+from claude_actors.mailbox.spill_writer import SpillWriter, writer_for
 
 CHUNK_BYTES: Final = 256 * 1024
 CHUNK_ITEMS: Final = 4096
 SEGMENT_BYTES: Final = 64 * 1024 * 1024
+# What is written in one system call. More would hold the interpreter for longer while it is joined (about half a
+# millisecond); less would let a busy producer run ahead, for the writer may wait 5 ms for the interpreter after each.
+WRITE_BYTES: Final = 2 * 1024 * 1024
+# What may wait for the disk: so much that one which works is never taken for one that hangs, however busy the machine.
+MOST_UNWRITTEN: Final = 64 * 1024 * 1024
+# What an item takes besides its bytes while it waits for the disk.
+ITEM_COST: Final = 64
+# A disk that has taken something within this time is at work.
+AT_WORK: Final = 1.0
+BEHIND: Final = 4 * 1024 * 1024
 
-_HEADER: Final = Struct("=II")
-_LARGE_TEMPORARY_FILES: Final = "/var/tmp"
 
+class Chunk:
+    """Items that wait for the disk; none any more once they have been read or dropped."""
 
-class Segment:
-    """One anonymous file, appended to until it is full, then only read.
+    __slots__ = ("cost", "items", "size")
 
-    Its descriptor is closed when nothing refers to the segment any more, a read under way included: closing by hand
-    could turn that read to a file that has meanwhile got the same number.
-    """
-
-    __slots__ = ("__weakref__", "_descriptor", "read_to", "written_to")
-
-    def __init__(self, directory: str | None) -> None:
-        self._descriptor = open_anonymous(directory)
-        weakref.finalize(self, os.close, self._descriptor).atexit = False
-        self.read_to = 0
-        self.written_to = 0
-
-    def write(self, items: list[bytes]) -> None:
-        """Append one chunk, or raise OSError with the segment as it was before."""
-        lengths = array("I", map(len, items)).tobytes()
-        body = b"".join([_HEADER.pack(len(items), sum(map(len, items))), lengths, *items])
-        rest, offset = memoryview(body), self.written_to
-        while rest:
-            count = os.pwrite(self._descriptor, rest, offset)
-            rest, offset = rest[count:], offset + count
-        self.written_to = offset
-
-    def read(self) -> tuple[list[bytes], int, int]:
-        """Return the first unread chunk, its payload bytes and where it ends; consumes nothing."""
-        count, size = _HEADER.unpack(self._read_exactly(_HEADER.size, self.read_to))
-        start = self.read_to + _HEADER.size
-        lengths = array("I")
-        end = start + count * lengths.itemsize + size
-        body = self._read_exactly(end - start, start)
-        lengths.frombytes(body[: -size or None])
-        cuts = accumulate(lengths, initial=count * lengths.itemsize)
-        return [body[a:b] for a, b in pairwise(cuts)], size, end
-
-    def _read_exactly(self, size: int, offset: int) -> bytes:
-        data = os.pread(self._descriptor, size, offset)
-        if len(data) != size:  # Linux returns at most 2 GiB at once
-            parts = [data]
-            while size > (have := sum(map(len, parts))):
-                parts.append(os.pread(self._descriptor, size - have, offset + have))
-                if not parts[-1]:
-                    raise OSError(f"the spill file ends at {offset + have}, {size - have} bytes early")
-            data = b"".join(parts)
-        return data
+    def __init__(self, items: list[bytes], size: int) -> None:
+        self.items, self.size = items, size
+        self.cost = size + ITEM_COST * len(items)
 
 
 class Spill:
-    """A queue of byte strings behind memory: chunks on disk, then those that do not fill a chunk yet.
+    """A queue of byte strings behind memory: chunks on disk, then those on their way there, then the unfilled one.
 
-    After `failure` is set nothing more goes to disk; what was taken in stays readable.
+    No chunk is larger than given, but for a single larger item. After `failure` is set nothing more goes to disk; what
+    was taken in stays readable.
     """
 
-    def __init__(self, directory: str | None = None, max_bytes: int | None = None) -> None:
+    def __init__(
+        self,
+        directory: str | None = None,
+        max_bytes: int | None = None,
+        chunk_items: int = CHUNK_ITEMS,
+        chunk_bytes: int = CHUNK_BYTES,
+    ) -> None:
         self._directory, self._max_bytes = directory, max_bytes
-        self.segments: deque[Segment] = deque()
+        self._chunk_items, self._chunk_bytes = min(chunk_items, CHUNK_ITEMS), min(chunk_bytes, CHUNK_BYTES)
+        self._writer: SpillWriter | None = None
+        self._written_at = 0.0
+        # The producers' side.
         self.filling: list[bytes] = []
         self.filling_bytes = 0
         self.items = 0
         self.bytes = 0
+        self._sealed = 0
+        # The other side. Producers append to `unwritten` too, which takes no lock.
+        self.moving = threading.Lock()
+        self.segments: deque[Segment] = deque()
+        self.unwritten: deque[Chunk] = deque()
+        self.moved = 0
         self.failure: SpillFailed | None = None
 
+    # --- producers, one at a time ---
+
     def append(self, items: Sequence[bytes]) -> int:
-        """Take in items until they cannot be written; return how many were. Sets `failure`, never raises."""
-        size = sum(map(len, items))
-        if len(items) > 1 and (size > CHUNK_BYTES or len(items) > CHUNK_ITEMS):
-            middle = len(items) // 2
-            count = self.append(items[:middle])
-            return count if self.failure is not None else count + self.append(items[middle:])
-        self._fill(items, size)
-        if self.filling_bytes >= CHUNK_BYTES or len(self.filling) >= CHUNK_ITEMS:
-            self._write_chunk()
-        return len(items)
+        """Take in items until one cannot be kept; return how many were. Sets `failure`, never raises or waits."""
+        # Once for all of them: they are in memory already, and between them the writer could do nothing.
+        if self.unwritten_bytes > MOST_UNWRITTEN:
+            self._fail(f"{self.unwritten_bytes} bytes wait for a disk that takes no more")
+        return self._append(items)
 
     def append_last(self, item: bytes) -> None:
         """Take in one item whatever the state of the disk."""
         self._fill([item], len(item))
+
+    @property
+    def unwritten_bytes(self) -> int:
+        """What waits for the disk, and its cost."""
+        return self._sealed - self.moved
+
+    def is_behind(self) -> bool:
+        """Tell whether the disk is at work and slower than who puts. Never true for a disk that has stopped."""
+        return self.unwritten_bytes >= BEHIND and time.monotonic() < self._written_at + AT_WORK
+
+    def _append(self, items: Sequence[bytes]) -> int:
+        size = sum(map(len, items))
+        if len(items) > 1 and not (self._has_room(size) and self._fits_chunk(len(items), size)):
+            half = len(items) // 2
+            count = self._append(items[:half])
+            return count if self.failure is not None else count + self._append(items[half:])
+        if not self._has_room(size):
+            self._fail(f"max_spill_bytes={self._max_bytes} is reached")
+        if self.failure is not None:
+            return 0
+        if self.filling and not self._fits_chunk(len(self.filling) + len(items), self.filling_bytes + size):
+            self._seal()
+        self._fill(items, size)
+        return len(items)
+
+    def _has_room(self, size: int) -> bool:
+        return self._max_bytes is None or self.bytes + size <= self._max_bytes
+
+    def _fits_chunk(self, count: int, size: int) -> bool:
+        return count <= self._chunk_items and size <= self._chunk_bytes
 
     def _fill(self, items: Sequence[bytes], size: int) -> None:
         self.filling += items
@@ -110,46 +125,108 @@ class Spill:
         self.items += len(items)
         self.bytes += size
 
-    def release_read_segments(self) -> None:
-        """Let go of the files that have been read to their end."""
+    def _seal(self) -> None:
+        chunk = Chunk(self.filling, self.filling_bytes)
+        self.filling, self.filling_bytes = [], 0
+        self._sealed += chunk.cost
+        self.unwritten.append(chunk)
+        if self._writer is None:
+            self._writer = writer_for(self._directory)
+        # One job for each chunk, so that mailboxes take turns; one that finds its chunk written or taken costs nothing.
+        # A disk that hangs must not keep alive what its owner has let go of.
+        self._writer.submit(partial(_write_if_alive, weakref.ref(self)))
+
+    def _fail(self, reason: str, cause: BaseException | None = None) -> None:
+        if self.failure is None:
+            failure = SpillFailed(reason=reason)
+            failure.__cause__ = cause
+            self.failure = failure
+
+    # --- the writer's thread ---
+
+    def write(self) -> None:
+        """Write what waits, a bounded part of it. Sets `failure`, never raises."""
+        if self.failure is not None:
+            return
+        with self.moving:
+            self._drop_empty()
+            segment = self.segments[-1] if self.segments and self.segments[-1].written_to < SEGMENT_BYTES else None
+            batch = self._next_batch(SEGMENT_BYTES - (segment.written_to if segment is not None else 0))
+            contents = [chunk.items for chunk in batch]
+        if not batch:
+            return
+        try:
+            segment = segment or Segment(self._directory)
+            cuts = segment.write(contents)
+        except Exception as error:
+            self._fail(str(error) or type(error).__name__, error)
+            return
+        self._written_at = time.monotonic()
+        with self.moving:
+            self._settle(segment, batch, cuts)
+
+    def _next_batch(self, room: int) -> list[Chunk]:
+        batch: list[Chunk] = []
+        size = 0
+        # By index, because producers append meanwhile.
+        for index in range(len(self.unwritten)):
+            chunk = self.unwritten[index]
+            size += chunk.size
+            if batch and size > min(room, WRITE_BYTES):
+                break
+            batch.append(chunk)
+        return batch
+
+    def _settle(self, segment: Segment, batch: list[Chunk], cuts: list[int]) -> None:
+        """Let readers find on disk what they have not taken from memory meanwhile, the oldest first."""
+        left = [chunk for chunk in batch if chunk.items]
+        if left:
+            if len(left) < len(batch):
+                # Nothing older was on disk, or the reader would have taken that.
+                segment.read_to = cuts[len(batch) - len(left)]
+            segment.written_to = cuts[-1]
+            if not self.segments or self.segments[-1] is not segment:
+                self.segments.append(segment)
+        for chunk in left:
+            chunk.items = []
+            self.moved += chunk.cost
+        self._drop_empty()
+
+    # --- consumers and the writer, with `moving` ---
+
+    def oldest_segment(self) -> Segment | None:
+        """Return the file to read next, None if nothing is on disk. Lets go of those that have been read."""
         while self.segments and self.segments[0].read_to == self.segments[0].written_to:
-            self.segments.popleft()
+            self._let_go(self.segments.popleft())
+        return self.segments[0] if self.segments else None
+
+    def oldest_unwritten(self) -> Chunk | None:
+        """Return the chunk to read next if nothing is on disk. Who takes it leaves it empty and counts it as moved."""
+        self._drop_empty()
+        return self.unwritten[0] if self.unwritten else None
 
     def clear(self) -> None:
-        self.segments.clear()
+        """Drop everything; the producers' side must stand still too."""
+        while self.segments:
+            self._let_go(self.segments.popleft())
+        for chunk in self.unwritten:
+            chunk.items = []
+        self.unwritten.clear()
+        self.moved = self._sealed
         self.filling = []
         self.filling_bytes = self.items = self.bytes = 0
 
-    def _write_chunk(self) -> None:
-        try:
-            if self._max_bytes is not None and self.bytes > self._max_bytes:
-                raise OSError(f"max_spill_bytes={self._max_bytes} is reached")
-            if not self.segments or self.segments[-1].written_to >= SEGMENT_BYTES:
-                self.segments.append(Segment(self._directory))
-            self.segments[-1].write(self.filling)
-        except OSError as error:
-            self.failure = SpillFailed(reason=str(error))
-            self.failure.__cause__ = error
-        else:
-            self.filling = []
-            self.filling_bytes = 0
+    def _drop_empty(self) -> None:
+        while self.unwritten and not self.unwritten[0].items:
+            self.unwritten.popleft()
+
+    def _let_go(self, segment: Segment) -> None:
+        """Have the file closed by the writer: a close can take as long as a write."""
+        if self._writer is not None:
+            self._writer.submit(lambda: segment)
 
 
-def open_anonymous(directory: str | None) -> int:
-    """Open a read-write file that has no name and return its descriptor; raises OSError.
-
-    Without a directory: where TMPDIR says, else /var/tmp (/tmp is memory on many systems), else what `tempfile` finds.
-    """
-    if directory is None and not os.environ.get("TMPDIR"):
-        try:
-            return _open_in(_LARGE_TEMPORARY_FILES)
-        except OSError:
-            pass
-    return _open_in(directory)
-
-
-def _open_in(directory: str | None) -> int:
-    import tempfile  # 17 ms that most programs never need
-
-    with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
-        return os.dup(file.fileno())
+def _write_if_alive(reference: weakref.ref[Spill]) -> None:
+    spill = reference()
+    if spill is not None:
+        spill.write()

@@ -2,7 +2,7 @@
 
 Consumers empty memory without a lock, so that no producer waits for a consumer. `_putting` guards what producers
 change; a consumer enters it only to move spilled items to memory. `_refilling` keeps such consumers apart; it is taken
-first, and disk reads happen under it alone. Knows nothing of waiters.
+first, and disk reads happen under it alone. Disk writes happen in a thread of their own. Knows nothing of waiters.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ class Store:
     ) -> None:
         self._name, self._limits, self._policy, self._measure = name, limits, policy, measure
         self._memory = memory
-        self._spill = Spill(limits.spill_directory, limits.max_spill_bytes)
+        self._spill = Spill(limits.spill_directory, limits.max_spill_bytes, limits.max_items, limits.max_bytes)
         self._putting, self._refilling = threading.Lock(), threading.Lock()
         self._spilling = self._refusing = False
+        self._refusal: BaseException | None = None
         self._put = self._dropped = self._refused = 0
         self._next_drop_report = 1
         self.closed = False
@@ -82,14 +83,18 @@ class Store:
             return self._close(error)
 
     def close(self, error: BaseException | None) -> bool:
-        """Take in nothing more; False if it was closed already."""
+        """Take in nothing more; False if it was closed already. What was refused before is an error at the end too."""
         with self._putting:
-            return not self.closed and self._close(error)
+            return not self.closed and self._close(error or self._refusal)
 
     def _close(self, error: BaseException | None) -> bool:
         self.error = error  # before `closed`, which consumers read without the lock
         self.closed = True
         return True
+
+    def disk_is_behind(self) -> bool:
+        """Tell whether the disk works and yet more comes than it takes, so that the one who puts had better pause."""
+        return self._spilling and self._spill.is_behind()
 
     def _fits(self, count: int, size: int) -> bool:
         limits, memory = self._limits, self._memory
@@ -134,7 +139,7 @@ class Store:
         return count
 
     def _refuse(self, count: int, kind: OverflowKind, error: BaseException) -> None:
-        self._refusing = True
+        self._refusing, self._refusal = True, error
         self._refused += count
         self._report(kind, error)
 
@@ -144,9 +149,11 @@ class Store:
         size = sum(map(self._measure, kept))
         while len(kept) > 1 and size > self._limits.max_bytes:
             size -= self._measure(kept.popleft())
-        while not self._fits(len(kept), size) and self._memory.drop():
-            self._dropped += 1
+        self._dropped += self._memory.drop(len(self._memory) + len(kept) - self._limits.max_items)
+        # Nothing older than a dropped item may stay: who reads on must see one gap, not a hole.
         passed_over = len(items) - len(kept)
+        while (passed_over or not self._fits(len(kept), size)) and self._memory.drop():
+            self._dropped += 1
         self._put += passed_over
         self._dropped += passed_over
         self._enter(kept, size)
@@ -181,8 +188,8 @@ class Store:
         return message
 
     def discard(self) -> None:
-        """Drop everything that waits, at once, files included. It must be closed."""
-        with self._refilling, self._putting:
+        """Drop everything that waits, at once, files included, even while a consumer reads one. It must be closed."""
+        with self._putting, self._spill.moving:
             while self._memory.drop():
                 self._dropped += 1
             self._dropped += self._spill.items
@@ -194,23 +201,38 @@ class Store:
         with self._refilling:
             if memory:  # another consumer was faster
                 return True
-            with self._putting:
-                if not spill.segments:
-                    return self._end_spilling()
-            segment = spill.segments[0]
+            with self._putting, spill.moving:
+                segment = spill.oldest_segment()
+                if segment is None:
+                    return self._refill_from_memory()
             try:
                 items, size, end = segment.read()
             except OSError as error:
                 raise SpillFailed(reason=str(error)) from error
             count = len(items)
-            with self._putting:
-                # Memory first, for a consumer that sees both empty goes to sleep. No call after that until all is
-                # counted: a signal handler that raised in between would make the items come twice.
-                memory.enter(items, size)
-                segment.read_to = end
-                spill.items -= count
-                spill.bytes -= size
-                spill.release_read_segments()
+            with self._putting, spill.moving:
+                if spill.segments and spill.segments[0] is segment:  # nobody has discarded it meanwhile
+                    # Memory first, for a consumer that sees both empty goes to sleep. No call after that until all is
+                    # counted: a signal handler that raised in between would make the items come twice.
+                    memory.enter(items, size)
+                    segment.read_to = end
+                    spill.items -= count
+                    spill.bytes -= size
+                    spill.oldest_segment()
+        return True
+
+    def _refill_from_memory(self) -> bool:
+        """Take the oldest of what the disk has not taken; with nothing there, end the spilling."""
+        spill = self._spill
+        chunk = spill.oldest_unwritten()
+        if chunk is None:
+            return self._end_spilling()
+        count = len(chunk.items)
+        self._memory.enter(chunk.items, chunk.size)  # and no call after it, as in `_refill`
+        chunk.items = []
+        spill.moved += chunk.cost
+        spill.items -= count
+        spill.bytes -= chunk.size
         return True
 
     def _end_spilling(self) -> bool:
