@@ -83,9 +83,14 @@ def test_an_earlier_timer_wakes_a_reactor_that_sleeps_for_a_later_one(reactor: R
 def test_a_cancelled_timer_never_runs(reactor: Reactor) -> None:
     seen: list[str] = []
     done = threading.Event()
-    start = reactor.now()
-    reactor.call_at(start + 0.01, lambda: seen.append("cancelled")).cancel()
-    reactor.call_at(start + 0.02, done.set)
+
+    def set_and_cancel() -> None:
+        # In the reactor's thread, so that the timer cannot fire before it is cancelled, however slow the machine.
+        start = reactor.now()
+        reactor.call_at(start + 0.01, lambda: seen.append("cancelled")).cancel()
+        reactor.call_at(start + 0.02, done.set)
+
+    reactor.call_soon(set_and_cancel)
     assert done.wait(DEADLINE)
     assert not seen
 
@@ -254,3 +259,26 @@ def test_a_forked_child_forgets_the_reactor_and_can_have_its_own(reactor: Reacto
     _pid, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     run_in(reactor)
+
+
+def test_a_reactor_serves_who_comes_a_moment_after_its_last_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Reactor, "linger", 1000.0)
+    first = Reactor.acquire()
+    first.release()
+    again = Reactor.acquire()
+    assert again is first
+    run_in(again)
+    monkeypatch.setattr(Reactor, "linger", 0.0)
+    again.release()
+    other = Reactor.acquire()
+    assert other is not first
+    other.release()
+
+
+def test_a_reactor_that_nobody_comes_to_ends_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Reactor, "linger", 0.02)
+    first = Reactor.acquire()
+    first.release()
+    # Used in between: the first moment must not end the second one early.
+    Reactor.acquire().release()
+    assert wait_until(lambda: "claude-actors-reactor" not in {thread.name for thread in threading.enumerate()})

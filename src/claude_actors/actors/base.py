@@ -6,8 +6,9 @@ exactly once to the supervisor, and whatever an actor raises stays inside it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import pykka
 from msgspec import Struct
@@ -15,7 +16,8 @@ from pykka import ActorDeadError, ActorRegistry
 from pykka._envelope import Envelope
 from pykka.messages import _ActorStop
 
-from claude_actors.actors.contained import report, run_contained
+from claude_actors.actors.contained import note, report, run_contained
+from claude_actors.actors.endings import keep_reason
 from claude_actors.actors.inbox import ReactorInbox
 from claude_actors.actors.reactor import Reactor
 from claude_actors.actors.timers import TimerHandle
@@ -43,8 +45,17 @@ def deliver_inline(ref: pykka.ActorRef[Any], message: object) -> None:
         return
     if not ref.is_alive():
         raise ActorDeadError(f"{ref} not found")
-    if inbox.add(Envelope(message)):
-        inbox.run_inline()
+    inbox.run_inline(message)
+
+
+def tell_now(ref: pykka.ActorRef[Any], message: object) -> None:
+    """Tell an actor; a reactor actor that is idle handles the message before this returns, if actors run here.
+
+    For what comes so often that the way through an inbox would cost more than the message. Raises ActorDeadError.
+    """
+    inbox = ref.actor_inbox
+    if not (isinstance(inbox, ReactorInbox) and inbox.hear_now(message)):
+        ref.tell(message)
 
 
 def report_ending(supervisor: Supervisor, ended: ActorEnded) -> None:
@@ -62,8 +73,16 @@ class ReactorActor(pykka.Actor):
     """One message at a time, in order, urgent ones first, in the reactor's thread or inline; override `on_…`.
 
     An exception from `on_start`, from a told message or from `stop_requested` ends the actor with that reason; one from
-    an asked message goes to the asker and the actor lives on.
+    an asked message goes to the asker and the actor lives on. `accepts` names the messages that the actor knows: a
+    host program's broadcast reaches every actor and must end none of ours.
     """
+
+    accepts: ClassVar[tuple[type, ...]] = (object,)
+    _accepted: ClassVar[frozenset[type]] = frozenset()
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        cls._accepted = frozenset(cls.accepts) - {object, _ActorStop}
 
     def __init__(self, *, supervisor: Supervisor = None) -> None:
         super().__init__()
@@ -90,6 +109,14 @@ class ReactorActor(pykka.Actor):
         """Clean up; runs exactly once, at every kind of end, before it is reported."""
 
     @property
+    def rescue(self) -> Callable[[object], bool] | None:
+        """Takes care of a message that was told and not handled before the end; False lets it go. Any thread.
+
+        It is kept with the actor's ref, so it should not hold the actor.
+        """
+        return None
+
+    @property
     def reactor(self) -> Reactor:
         """Give the reactor that runs this actor."""
         return self._reactor
@@ -107,6 +134,11 @@ class ReactorActor(pykka.Actor):
         """Tell this actor `message` after `seconds`, unless cancelled."""
         return self.tell_at(self._reactor.now() + seconds, message)
 
+    def forget(self) -> None:
+        """Be dead in the child of a fork, where the thread that ran this actor does not exist; changes nothing else."""
+        self._ended = True
+        self.actor_stopped.set()
+
     def finish(self, reason: BaseException | None = None) -> None:
         """End now: clean up, report, answer who waits. Only from inside the actor; later calls change nothing."""
         if self._ended:
@@ -116,6 +148,7 @@ class ReactorActor(pykka.Actor):
             report("actor_failed", reason, actor=str(self))
         run_contained("actor_cleanup_failed", self.on_end, reason)
         ActorRegistry.unregister(self.actor_ref)
+        keep_reason(self.actor_ref, reason)
         self.actor_stopped.set()
         self._inbox.close()
         report_ending(self.supervisor, ActorEnded(self.actor_ref, reason))
@@ -156,21 +189,38 @@ class ReactorActor(pykka.Actor):
         if not self._started:
             self._started = True
             self._contained(self.on_start)
+        inbox, accepted = self._inbox, self._accepted
         for _ in range(limit):
-            if self._ended or self._inbox.empty():
+            if self._ended or not (inbox.normal or inbox.urgent):
                 return False
-            self._handle(self._inbox.get())
+            envelope = inbox.get()
+            if envelope.reply_to is None and type(envelope.message) in accepted:
+                self._hear(envelope.message)
+            else:
+                self._handle(envelope)
         return True
+
+    def hear_now(self, message: object) -> bool:
+        """Handle a message that has not gone through the inbox; for the inbox."""
+        if not self._started or self._ended or type(message) not in self._accepted:
+            return False
+        self._hear(message)
+        return True
+
+    def _hear(self, message: object) -> None:
+        try:
+            self.on_message(message)
+        except BaseException as error:
+            self.finish(error)
 
     def _handle(self, envelope: Envelope[Any]) -> None:
         message, reply_to = envelope.message, envelope.reply_to
         if isinstance(message, _ActorStop):
             self._handle_stop(reply_to)
+        elif not isinstance(message, self.accepts):
+            self._decline(message, reply_to)
         elif reply_to is None:
-            try:
-                self.on_message(message)
-            except BaseException as error:
-                self.finish(error)
+            self._hear(message)
         else:
             self._answer(message, reply_to)
 
@@ -185,6 +235,12 @@ class ReactorActor(pykka.Actor):
             reply_to.set_exception((ActorDeadError, dead, None))
             self.finish(error)
 
+    def _decline(self, message: object, reply_to: pykka.Future[Any] | None) -> None:
+        note("unknown_message_ignored", actor=str(self), message=type(message).__name__)
+        if reply_to is not None:
+            error = TypeError(f"{type(self).__name__} knows no message of type {type(message).__name__}")
+            reply_to.set_exception((TypeError, error, None))
+
     def _handle_stop(self, reply_to: pykka.Future[Any] | None) -> None:
         if reply_to is not None:
             self._stop_waiters.append(reply_to)
@@ -197,3 +253,11 @@ class ReactorActor(pykka.Actor):
             function()
         except BaseException as error:
             self.finish(error)
+
+
+# pykka's registry may be in use by another thread at the moment of a fork, and its lock would be held for ever in the
+# child: forks wait for it.
+_registry_lock = ActorRegistry._actor_refs_lock
+os.register_at_fork(
+    before=_registry_lock.acquire, after_in_parent=_registry_lock.release, after_in_child=_registry_lock.release
+)

@@ -1,19 +1,18 @@
 """Run what must not be able to end the thread that runs it.
 
-One place decides what happens to an exception that has nobody to go to: it is logged and stays here. Logging itself
-runs the host program's code, so it is contained too.
+One place decides what happens to an exception that has nobody to go to: it is logged and stays here. Logging runs the
+host program's code, so it happens in the background: nothing here blocks or raises.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import ParamSpec
 
-import structlog
+from claude_actors.actors.background_log import BACKGROUND_LOG
 
 P = ParamSpec("P")
-
-_log = structlog.get_logger("claude_actors")
 
 
 def run_contained(event: str, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> bool:
@@ -26,26 +25,35 @@ def run_contained(event: str, function: Callable[P, object], *args: P.args, **kw
     return True
 
 
-def report(event: str, error: BaseException | None = None, /, **facts: object) -> None:
-    """Log an error that nobody else will hear of. Never raises."""
+def run_user_code(event: str, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+    """Call a user's function as `run_contained` does; what it raised may quote a prompt and is told at debug level."""
     try:
-        _log.error(event, exc_info=error, **facts)
-    except BaseException:
-        # A logging handler of the host program failed: there is nobody left to tell.
-        return
+        function(*args, **kwargs)
+    except BaseException as error:
+        BACKGROUND_LOG.write(logging.ERROR, event, {"error": type(error).__name__})
+        BACKGROUND_LOG.write(logging.DEBUG, event, {"exc_info": error})
+
+
+def report(event: str, error: BaseException | None = None, /, **facts: object) -> None:
+    """Log an error that nobody else will hear of."""
+    BACKGROUND_LOG.write(logging.ERROR, event, {"exc_info": error, **facts})
 
 
 def note(event: str, /, **facts: object) -> None:
-    """Log at debug level. Never raises."""
-    try:
-        _log.debug(event, **facts)
-    except BaseException:
-        return
+    """Log at debug level."""
+    BACKGROUND_LOG.write(logging.DEBUG, event, facts)
 
 
 def warn(event: str, /, **facts: object) -> None:
-    """Log at warning level. Never raises."""
+    """Log at warning level."""
+    BACKGROUND_LOG.write(logging.WARNING, event, facts)
+
+
+def describe(error: BaseException) -> str:
+    """Say an exception in a few words, whatever its own `__str__` does."""
+    name = type(error).__name__
     try:
-        _log.warning(event, **facts)
+        text = str(error)
     except BaseException:
-        return
+        return name
+    return f"{name}: {text}" if text else name

@@ -1,4 +1,4 @@
-"""One thread for system calls that block for a moment (spawning, scanning /proc), so that the reactor never does."""
+"""One thread for system calls that block for a moment (scanning /proc, killing), so that the reactor never does."""
 
 from __future__ import annotations
 

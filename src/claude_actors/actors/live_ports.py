@@ -33,14 +33,18 @@ class LivePorts:
         self._ports: set[Stoppable] = set()
         self._changed = threading.Condition()
         self._registered = False
+        #: Set when the interpreter exits: from then on nothing is started any more.
+        self.exiting = False
 
     def add(self, port: Stoppable) -> None:
-        """Have the port ended at the interpreter's exit."""
+        """Have the port ended at the interpreter's exit, at once if that has begun."""
         with self._changed:
             self._ports.add(port)
             if not self._registered:
                 self._registered = True
                 atexit.register(self.end_all)
+        if self.exiting:
+            port.stop(AT_EXIT)
 
     def discard(self, port: Stoppable) -> None:
         """Forget a port of which nothing is left."""
@@ -51,6 +55,7 @@ class LivePorts:
     def end_all(self) -> None:
         """End every port; blocks, bounded."""
         with self._changed:
+            self.exiting = True
             ports = tuple(self._ports)
         for port in ports:
             port.stop(AT_EXIT)

@@ -11,10 +11,13 @@ import selectors
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import Final
 
 from claude_actors.actors import fds
+from claude_actors.actors.cork import CORK, hold
+from claude_actors.actors.port_types import check_size
 from claude_actors.actors.reactor import Reactor
 from claude_actors.actors.timers import TimerHandle
 from claude_actors.errors import WriteFailed
@@ -22,25 +25,49 @@ from claude_actors.errors import WriteFailed
 READ_SLICE: Final = 64 * 1024
 MAX_UNWRITTEN: Final = 64 * 1024 * 1024
 WRITE_TIMEOUT: Final = 30.0
+_REST: Final = 0.001
 _DRAIN_LIMIT: Final = 1024 * 1024
 _VIEWS_A_WRITE: Final = 64
 
 
 class PipeReader:
-    """Reads at most one slice each time the pipe is ready, so that a flood leaves room for others."""
+    """Reads at most one slice each time the pipe is ready, so that a flood leaves room for others.
+
+    While `crowded` says that the reader's own reader is behind, it rests a moment before each slice: reading on would
+    only fill the disk, and take the interpreter from who is behind. It never rests twice in a row, so what else comes
+    through the pipe is late by that moment at most.
+    """
 
     def __init__(
-        self, reactor: Reactor, fd: int, received: Callable[[bytes], object], ended: Callable[[], object]
+        self,
+        reactor: Reactor,
+        fd: int,
+        received: Callable[[bytes], object],
+        ended: Callable[[], object],
+        crowded: Callable[[], bool] = lambda: False,
     ) -> None:
         self._reactor = reactor
         self._fd = fd
         self._received = received
         self._ended = ended
+        self._crowded = crowded
+        self._rest: TimerHandle | None = None
+        self._bulky = False
         self.closed = False
         reactor.register(fd, selectors.EVENT_READ, self._readable)
 
     def _readable(self, _events: int) -> None:
-        if not self._read():
+        if self._crowded():
+            self._reactor.unregister(self._fd)
+            self._rest = self._reactor.call_at(self._reactor.now() + _REST, self._rested)
+        elif self._read() == 0:
+            self.close()
+
+    def _rested(self) -> None:
+        self._rest = None
+        self._reactor.register(self._fd, selectors.EVENT_READ, self._readable)
+        self._bulky = False
+        if self._read() == 0:
             self.close()
 
     def _read(self) -> int | None:
@@ -51,6 +78,10 @@ class PipeReader:
             return None
         except OSError:
             return 0
+        bulky = len(chunk) == READ_SLICE
+        if bulky is not self._bulky:
+            self._bulky = bulky
+            self._reactor.set_bulky(self._fd, bulky)
         if chunk:
             self._received(chunk)
         return len(chunk)
@@ -66,7 +97,10 @@ class PipeReader:
         """Close the pipe and say so, once."""
         if not self.closed:
             self.closed = True
-            self._reactor.unregister(self._fd)
+            if self._rest is not None:
+                self._rest.cancel()
+            else:
+                self._reactor.unregister(self._fd)
             fds.close(self._fd)
             self._ended()
 
@@ -97,14 +131,31 @@ class PipeWriter:
         with self._lock:
             self._check(len(line))
             # Trying at once saves the way through the reactor, which is most of the cost of a short answer.
-            written = self._try_write([memoryview(line)]) if self._fd is not None and not self._queue else 0
+            at_once = self._fd is not None and not self._queue and not CORK.holds
+            written = self._try_write([memoryview(line)]) if at_once else 0
             if written == len(line):
                 return
             if not self._queue:
                 self._progress_at = self._reactor.now()
             self._queue.append(memoryview(line)[written:])
             self._unwritten += len(line) - written
-        self._reactor.call_soon(self._watch)
+        if CORK.holds:
+            hold(self)
+        else:
+            self._reactor.call_soon(self._watch)
+
+    def flush(self) -> None:
+        """Write what the pipe takes now of what was held back; the reactor sees to the rest."""
+        try:
+            with self._lock:
+                if self._fd is not None and self._queue and not self._watching:
+                    self._advance(self._try_write(list(islice(self._queue, _VIEWS_A_WRITE))))
+        except WriteFailed as error:
+            self._reactor.call_soon(partial(self._fail, error))
+        if self._queue:
+            self._reactor.call_soon(self._watch)
+        elif self._closing:
+            self._reactor.call_soon(self._close_if_done)
 
     def close(self) -> None:
         """Close the pipe once everything that was accepted is written."""
@@ -139,6 +190,7 @@ class PipeWriter:
             raise self._error
         if self._closing:
             raise WriteFailed("the line was not written: the input has been closed")
+        check_size(size, self._limit)
         if self._unwritten + size > self._limit:
             raise WriteFailed(
                 f"the line was not written: {self._unwritten} bytes wait already for a CLI that does not read "

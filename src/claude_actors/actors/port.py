@@ -7,21 +7,24 @@ actor ends, its port is stopped.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, assert_never
+from contextlib import suppress
+from typing import Any, ClassVar, Final, assert_never, get_args
 
 import pykka
 from pykka import ActorDeadError
 
-from claude_actors.actors.base import ReactorActor, Supervisor
-from claude_actors.actors.contained import run_contained
+from claude_actors.actors.base import ReactorActor, Supervisor, tell_now
+from claude_actors.actors.contained import run_contained, warn
 from claude_actors.actors.port_messages import (
     ActorSink,
     ChunkReceived,
     CloseInput,
     Command,
     Exited,
+    GiveUpPort,
     Happening,
     InputFailed,
+    ReportTo,
     Spawned,
     SpawnRefused,
     StartPort,
@@ -32,7 +35,7 @@ from claude_actors.actors.port_messages import (
 from claude_actors.actors.port_types import KILL_NOW, Port, StopDeadlines
 from claude_actors.actors.stderr_ring import StderrRing
 from claude_actors.errors import ClaudeActorsError, SpawnFailed, WriteFailed
-from claude_actors.protocol.framing import MAX_LINE, Framed, LineBuffer
+from claude_actors.protocol.framing import MAX_LINE, WARN_AT, Framed, LineBuffer
 from claude_actors.protocol.inputs import (
     FramesReceived,
     PortExited,
@@ -40,12 +43,18 @@ from claude_actors.protocol.inputs import (
     PortStartFailed,
     PortWriteFailed,
     StderrReceived,
+    StopRequested,
 )
-from claude_actors.wire.codec import decode_line
+from claude_actors.wire.skim import skim_lines
+
+#: A port has this long, beyond its own deadlines, to say that it has ended.
+OVERDUE: Final = 3.0
 
 
 class PortActor(ReactorActor):
     """Owns one port for its whole life; ends when the port has."""
+
+    accepts: ClassVar[tuple[type, ...]] = (*get_args(Command), *get_args(Happening))
 
     def __init__(
         self,
@@ -56,19 +65,32 @@ class PortActor(ReactorActor):
         stderr_lines: int = 100,
         report_stderr: bool = False,
         max_line: int = MAX_LINE,
+        warn_at: int = WARN_AT,
         stop_deadlines: StopDeadlines | None = None,
     ) -> None:
         super().__init__(supervisor=supervisor)
         self._port = port
         self._session = session
-        self._lines = LineBuffer(max_line)
+        self._lines = LineBuffer(max_line, warn_at)
         self._stderr = StderrRing(stderr_lines)
         self._report_stderr = report_stderr
         self._stop_deadlines = stop_deadlines or StopDeadlines()
         self._port_running = False
+        self._failure: BaseException | None = None
 
     def on_message(self, message: Command | Happening) -> None:
-        """Carry out a command or pass on what the port said."""
+        """Carry out a command or pass on what the port said; after a failure only the port's end matters."""
+        if self._failure is not None:
+            if isinstance(message, Exited | SpawnRefused | GiveUpPort):
+                self._port_running = False
+                self.finish(self._failure)
+            return
+        try:
+            self._handle_message(message)
+        except BaseException as error:
+            self._fail(error)
+
+    def _handle_message(self, message: Command | Happening) -> None:  # noqa: C901 - one line for each message
         match message:
             case ChunkReceived(chunk):
                 self._pass_on(self._lines.feed(chunk))
@@ -80,8 +102,12 @@ class PortActor(ReactorActor):
                 self._start()
             case CloseInput():
                 self._port.close_input()
-            case StopPort(deadlines):
-                self._stop_port(deadlines)
+            case StopPort(deadlines, last_line):
+                self._stop_port(deadlines, last_line)
+            case ReportTo(supervisor):
+                self.supervisor = supervisor
+            case GiveUpPort():
+                self._give_up()
             case Spawned(pid):
                 self._tell(PortSpawned(pid))
             case InputFailed(error):
@@ -96,7 +122,11 @@ class PortActor(ReactorActor):
                 assert_never(message)
 
     def stop_requested(self) -> None:
-        """End the port first; whoever asked waits until it has ended."""
+        """End the port first; whoever asked waits until it has ended.
+
+        The session is told, so that it does not take the end for a crash.
+        """
+        self._tell(StopRequested("the actor of its port was stopped"))
         self._stop_port(self._stop_deadlines)
 
     def on_end(self, reason: BaseException | None) -> None:
@@ -110,11 +140,26 @@ class PortActor(ReactorActor):
         self._port_running = True
         self._port.start(ActorSink(self.actor_ref))
 
-    def _stop_port(self, deadlines: StopDeadlines) -> None:
+    def _stop_port(self, deadlines: StopDeadlines, last_line: bytes | None = None) -> None:
         if self._port_running:
+            if last_line is not None:
+                with suppress(ClaudeActorsError):
+                    self._port.write(last_line)
             self._port.stop(deadlines)
         else:
             self._end(PortStartFailed(SpawnFailed(program="the CLI", reason="stopped before it was started")))
+
+    def _fail(self, error: BaseException) -> None:
+        """End the port before the actor ends: who is told of that must find nothing left."""
+        if not self._port_running:
+            raise error
+        self._failure = error
+        self._port.stop(KILL_NOW)
+        self.tell_after(KILL_NOW.kill + OVERDUE, GiveUpPort())
+
+    def _give_up(self) -> None:
+        warn("port_did_not_end", port=type(self._port).__name__)
+        self._end(PortExited(None, None, self._stderr.tail))
 
     def _write(self, line: bytes) -> None:
         try:
@@ -124,7 +169,7 @@ class PortActor(ReactorActor):
 
     def _pass_on(self, framed: list[Framed]) -> None:
         if framed:
-            self._tell(FramesReceived([decode_line(item) if isinstance(item, bytes) else item for item in framed]))
+            self._tell(FramesReceived(skim_lines(framed)), tell_now)
 
     def _pass_on_stderr(self, lines: tuple[str, ...]) -> None:
         if lines and self._report_stderr:
@@ -135,9 +180,9 @@ class PortActor(ReactorActor):
         self._tell(last_words)
         self.finish()
 
-    def _tell(self, message: object) -> None:
+    def _tell(self, message: object, tell: Callable[[pykka.ActorRef[Any], object], None] = pykka.ActorRef.tell) -> None:
         try:
-            self._session.tell(message)
+            tell(self._session, message)
         except ActorDeadError:
             # Nobody is left to read: what still runs must not go on alone.
             if self._port_running:

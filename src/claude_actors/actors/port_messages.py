@@ -11,6 +11,7 @@ import pykka
 from msgspec import Struct
 from pykka import ActorDeadError
 
+from claude_actors.actors.base import tell_now
 from claude_actors.actors.port_types import PortExit, StopDeadlines
 
 # --- commands ---
@@ -31,14 +32,30 @@ class CloseInput(Struct, frozen=True):
 
 
 class StopPort(Struct, frozen=True):
-    """End the other side within the deadlines; overtakes what is queued. PortExited is reported, once, at the end."""
+    """End the other side within the deadlines; overtakes what is queued. PortExited is reported, once, at the end.
+
+    `last_line` is written before its input ends; whether that succeeds makes no difference.
+    """
 
     urgent: ClassVar[bool] = True
 
     deadlines: StopDeadlines = StopDeadlines()
+    last_line: bytes | None = None
 
 
-Command: TypeAlias = StartPort | WriteLine | CloseInput | StopPort
+class ReportTo(Struct, frozen=True):
+    """Have another supervisor told of the actor's end: the one that it had is gone."""
+
+    supervisor: pykka.ActorRef[Any]
+
+
+class GiveUpPort(Struct, frozen=True):
+    """Wait no more for a port that does not say that it has ended."""
+
+    urgent: ClassVar[bool] = True
+
+
+Command: TypeAlias = StartPort | WriteLine | CloseInput | StopPort | ReportTo | GiveUpPort
 
 # --- what the port says, on its way from the sink into the actor ---
 
@@ -98,7 +115,10 @@ class ActorSink:
 
     def received(self, chunk: bytes) -> None:
         """Pass it on."""
-        self._tell(ChunkReceived(chunk))
+        try:
+            tell_now(self._ref, ChunkReceived(chunk))
+        except ActorDeadError:
+            return
 
     def stderr(self, chunk: bytes) -> None:
         """Pass it on."""

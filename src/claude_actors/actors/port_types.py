@@ -9,6 +9,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from claude_actors.errors import WriteFailed
+
 
 class StopDeadlines(Struct, frozen=True):
     """Seconds to wait after each step of an ending: after end of input, after TERM, after KILL."""
@@ -81,3 +83,9 @@ class Port(Protocol):
     def stop(self, deadlines: StopDeadlines) -> None:
         """End it within the deadlines, in every state; a second call can only hasten it. Also before `start`."""
         ...
+
+
+def check_size(size: int, limit: int) -> None:
+    """Raise WriteFailed for a line that is larger than all that may wait for the other side."""
+    if size > limit:
+        raise WriteFailed(f"the line was not written: it has {size} bytes, and write_limit_bytes is {limit}")

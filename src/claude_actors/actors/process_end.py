@@ -44,6 +44,7 @@ class ProcessEnd:
         gone: Callable[[PortExit], object],
     ) -> None:
         self._reactor = reactor
+        self._birth = process.birth
         self._pid = process.pid
         self._cookie = process.cookie
         self._died = died
@@ -107,7 +108,7 @@ class ProcessEnd:
         if exit is None:
             self._reactor.call_at(self._reactor.now() + _REAP_AGAIN, self._reap)
         else:
-            Sweeper.of(self._reactor).sweep(self._cookie, lambda: self._swept(exit))
+            Sweeper.of(self._reactor).sweep(self._cookie, self._birth, lambda: self._swept(exit))
 
     def _swept(self, exit: PortExit) -> None:
         self._warden.forget_cookie(self._cookie)

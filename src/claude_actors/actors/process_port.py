@@ -6,9 +6,11 @@ bytes and exits, nothing of frames. Its public methods may be called by any thre
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 from claude_actors.actors.contained import warn
 from claude_actors.actors.live_ports import LIVE_PORTS
@@ -17,7 +19,9 @@ from claude_actors.actors.port_types import PortExit, PortSink, StopDeadlines
 from claude_actors.actors.process_end import ProcessEnd, kill_at_once
 from claude_actors.actors.reactor import Reactor
 from claude_actors.actors.spawn import Process, Program, spawn
+from claude_actors.actors.task_pool import TaskPool
 from claude_actors.actors.timers import TimerHandle
+from claude_actors.actors.warden_link import WardenLink
 from claude_actors.errors import SpawnFailed, WriteFailed
 
 # A descendant that we cannot find may hold the output open for ever; what is in the pipe is read all the same.
@@ -38,10 +42,13 @@ class ProcessPort:
         user: str | None = None,
         max_unwritten: int = MAX_UNWRITTEN,
         write_timeout: float = WRITE_TIMEOUT,
+        crowded: Callable[[], bool] = lambda: False,
     ) -> None:
         self._program = Program(tuple(argv), dict(env), cwd, user)
+        self._cookie = uuid4().hex
         self._max_unwritten = max_unwritten
         self._write_timeout = write_timeout
+        self._crowded = crowded
         self._stop: StopDeadlines | None = None
         self._end: ProcessEnd | None = None
         self._readers: tuple[PipeReader, ...] = ()
@@ -53,7 +60,7 @@ class ProcessPort:
     # --- any thread ---
 
     def start(self, sink: PortSink) -> None:
-        """Spawn on the helper thread and report to `sink`."""
+        """Spawn in a task's thread and report to `sink`."""
         self._sink = sink
         self._reactor = Reactor.acquire()
         self._writer = PipeWriter(
@@ -80,15 +87,27 @@ class ProcessPort:
     # --- spawning ---
 
     def _spawn(self) -> None:
+        WardenLink.of(self._reactor).expect(self._cookie, self._start_task)
+
+    def _start_task(self) -> None:
         try:
-            self._reactor.run_blocking(self._spawn_unless_stopped, self._spawned, self._spawn_failed)
+            TaskPool.of(self._reactor).run(self._spawn_in_task, needed=True)
         except BaseException as error:
-            self._spawn_failed(error)
+            self._not_spawned(error)
+
+    def _spawn_in_task(self) -> None:
+        """Runs in a task's thread: program and directory are files, and a disk that hangs must hold up nobody else."""
+        try:
+            process = self._spawn_unless_stopped()
+        except BaseException as error:
+            self._reactor.call_soon(partial(self._not_spawned, error))
+        else:
+            self._reactor.call_soon(partial(self._spawned, process))
 
     def _spawn_unless_stopped(self) -> Process:
         if self._stop is not None:
             raise SpawnFailed(program=str(self._program.argv[0]), reason="stopped before it was started")
-        return spawn(self._program)
+        return spawn(self._program, self._cookie)
 
     def _spawned(self, process: Process) -> None:
         try:
@@ -99,7 +118,7 @@ class ProcessPort:
             self._spawn_failed(error)
             return
         self._readers = (
-            PipeReader(self._reactor, process.stdout, self._sink.received, self._output_ended),
+            PipeReader(self._reactor, process.stdout, self._sink.received, self._output_ended, self._crowded),
             PipeReader(self._reactor, process.stderr, self._sink.stderr, self._report_if_over),
         )
         self._sink.spawned(process.pid)
@@ -108,7 +127,12 @@ class ProcessPort:
             self._hasten(self._stop)
 
     def _undone(self, _result: BaseException | None) -> None:
+        WardenLink.of(self._reactor).forget_cookie(self._cookie)
         self._reactor.release()
+
+    def _not_spawned(self, error: BaseException) -> None:
+        WardenLink.of(self._reactor).forget_cookie(self._cookie)
+        self._spawn_failed(error)
 
     def _spawn_failed(self, error: BaseException) -> None:
         self._writer.abandon(WriteFailed("the line was not written: the CLI could not be started"))

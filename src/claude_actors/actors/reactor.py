@@ -6,6 +6,7 @@ for anything but its selector. The thread is a daemon, starts with the first use
 
 from __future__ import annotations
 
+import logging
 import os
 import selectors
 import threading
@@ -14,6 +15,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import ClassVar, Final, Protocol, TypeVar
 
+from claude_actors.actors.background_log import BACKGROUND_LOG, HandOver
 from claude_actors.actors.contained import run_contained
 from claude_actors.actors.helper import Helper
 from claude_actors.actors.timers import TimerHandle, TimerHeap
@@ -33,13 +35,28 @@ class Runnable(Protocol):
         ...
 
 
+class Forgettable(Protocol):
+    """An actor, as far as a fork concerns it."""
+
+    def forget(self) -> None:
+        """Be dead, in the child."""
+        ...
+
+
 class Here(threading.local):
-    """Where this thread collects what has become ready: None in threads that run no actors now."""
+    """What this thread collects: actors that have become ready, and calls for when it lets go of the interpreter.
+
+    None in threads that run no actors now; `parting` only in the reactor's.
+    """
 
     ready: OrderedDict[Runnable, None] | None = None
+    parting: list[Callable[[], object]] | None = None
 
 
 HERE: Final = Here()
+
+# pykka logs where actors start and end; it must not do so in a thread that runs ours.
+logging.getLogger("pykka").addFilter(HandOver(BACKGROUND_LOG, lambda: HERE.ready is not None))
 
 
 class Reactor:
@@ -47,23 +64,30 @@ class Reactor:
 
     _lock: ClassVar[threading.Lock] = threading.Lock()
     _current: ClassVar[Reactor | None] = None
+    #: Seconds without a user after which it ends. A thread, a helper and a warden for each session of a program that
+    #: runs one after another would cost several times what the session does.
+    linger: ClassVar[float] = 0.1
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
         self._bell = WakeUp()
-        self._selector.register(self._bell.reader, selectors.EVENT_READ, self._bell.clear)
+        self._watched: dict[int, Callable[[int], object]] = {}
+        self._bulky: set[int] = set()
+        self.register(self._bell.reader, selectors.EVENT_READ, self._bell.clear)
         self._timers = TimerHeap()
         self._soon: deque[Callable[[], object]] = deque()
         # An ordered dict used as a queue without duplicates: setting a key is one atomic step, so a KeyboardInterrupt
         # in a telling thread can lose no actor, and a busy actor stands in the queue only once.
         self._ready: OrderedDict[Runnable, None] = OrderedDict()
+        self._parting: list[Callable[[], object]] = []
         self._helper = Helper(self.call_soon)
         # A pykka ref holds its actor weakly, so somebody must keep those that nobody else knows.
-        self.actors: set[object] = set()
+        self.actors: set[Forgettable] = set()
         self._closers: list[Callable[[], object]] = []
         self._asleep = False
         self._asleep_until = float("inf")
         self._users = 0
+        self._uses = 0
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="claude-actors-reactor", daemon=True)
 
@@ -76,16 +100,32 @@ class Reactor:
             reactor = cls._current
             if reactor is None:
                 reactor = cls()
-                reactor._thread.start()
+                try:
+                    reactor._thread.start()
+                except BaseException:
+                    reactor._selector.close()
+                    reactor._bell.close()
+                    raise
                 cls._current = reactor
             reactor._users += 1
+            reactor._uses += 1
             return reactor
 
     def release(self) -> None:
-        """Give it back; with the last user the thread ends, soon, and a later acquire starts a new one."""
+        """Give it back; when the last user is gone and no other comes within a moment, the thread ends."""
         with Reactor._lock:
             self._users -= 1
             if self._users:
+                return
+            uses = self._uses
+        if Reactor.linger:
+            self.call_at(time.monotonic() + Reactor.linger, lambda: self._close_if_unused(uses))
+        else:
+            self._close_if_unused(uses)
+
+    def _close_if_unused(self, since: int) -> None:
+        with Reactor._lock:
+            if self._uses != since:
                 return
             if Reactor._current is self:
                 Reactor._current = None
@@ -96,6 +136,7 @@ class Reactor:
         """Count one more user of a reactor that is in use; it must be released too."""
         with Reactor._lock:
             self._users += 1
+            self._uses += 1
         return self
 
     def at_close(self, function: Callable[[], object]) -> None:
@@ -147,19 +188,30 @@ class Reactor:
     def register(self, fd: int, events: int, function: Callable[[int], object]) -> None:
         """Call `function(events)` whenever `fd` is ready. Reactor thread only, as are `modify` and `unregister`."""
         self._selector.register(fd, events, function)
+        self._watched[fd] = function
 
     def modify(self, fd: int, events: int, function: Callable[[int], object]) -> None:
         """Change what `fd` is watched for."""
         self._selector.modify(fd, events, function)
+        self._watched[fd] = function
 
     def unregister(self, fd: int) -> None:
         """Stop watching `fd`; do so before closing it."""
         self._selector.unregister(fd)
+        del self._watched[fd]
+        self._bulky.discard(fd)
+
+    def set_bulky(self, fd: int, bulky: bool) -> None:
+        """Serve `fd` after those that are not bulky: who floods can wait, who asks is being waited for."""
+        (self._bulky.add if bulky else self._bulky.discard)(fd)
+
+    def _is_bulky(self, event: tuple[selectors.SelectorKey, int]) -> bool:
+        return event[0].fd in self._bulky
 
     def run_blocking(
         self, job: Callable[[], T], done: Callable[[T], object], failed: Callable[[BaseException], object]
     ) -> None:
-        """Run `job` on the helper thread, then `done(result)` or `failed(error)` here.
+        """Run `job`, which cannot hang, on the helper thread, then `done(result)` or `failed(error)` here.
 
         Whoever calls it holds a user's count until then. Jobs run one after another, in order.
         """
@@ -168,9 +220,10 @@ class Reactor:
     # --- the loop ---
 
     def _run(self) -> None:
-        HERE.ready = self._ready
+        HERE.ready, HERE.parting = self._ready, self._parting
         while not (self._closing and not self._soon and not self._ready):
             self._run_once()
+        self._part()
         while self._closers:
             run_contained("reactor_closer_failed", self._closers.pop())
         self._helper.close()
@@ -178,17 +231,23 @@ class Reactor:
         self._bell.close()
 
     def _run_once(self) -> None:
-        events = self._selector.select(self._fall_asleep())
+        timeout = self._fall_asleep()
+        self._part()
+        events = self._selector.select(timeout)
         self._asleep = False
-        watched = self._selector.get_map()
+        if self._bulky and len(events) > 1:
+            events.sort(key=self._is_bulky)
         for key, mask in events:
+            self._part()
             # An earlier callback of this round may have closed this descriptor, and its number may be another's by now.
-            current = watched.get(key.fd)
-            if current is not None and current.data is key.data:
-                run_contained("reactor_callback_failed", key.data, mask)
+            function = self._watched.get(key.fd)
+            if function is not None and function is key.data:
+                run_contained("reactor_callback_failed", function, mask)
                 self._run_ready()
-        self._run_soon()
-        self._run_due()
+        if self._soon:
+            self._run_soon()
+        if self._asleep_until <= time.monotonic():
+            self._run_due()
         self._run_ready()
 
     def _fall_asleep(self) -> float | None:
@@ -199,6 +258,10 @@ class Reactor:
         if self._ready or self._soon or self._timers.incoming or self._closing:
             return 0.0
         return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+    def _part(self) -> None:
+        while self._parting:
+            run_contained("reactor_parting_failed", self._parting.pop())
 
     def _run_ready(self) -> None:
         for _ in range(_SLICES_A_ROUND):
@@ -213,7 +276,6 @@ class Reactor:
             self._run_ready()
 
     def _run_due(self) -> None:
-        self._timers.next_deadline()
         now = time.monotonic()
         while (function := self._timers.pop_due(now)) is not None:
             run_contained("reactor_timer_failed", function)
@@ -224,11 +286,13 @@ class Reactor:
         """Forget the reactor in the child of a fork, where its thread does not exist."""
         reactor, cls._current = cls._current, None
         cls._lock = threading.Lock()
-        HERE.ready = None
+        HERE.ready = HERE.parting = None
         if reactor is not None:
             reactor._asleep = False
             reactor._bell.disarm()
             reactor._selector.close()
+            for actor in reactor.actors:
+                actor.forget()
 
 
 os.register_at_fork(after_in_child=Reactor.forget)

@@ -1,7 +1,7 @@
 """Starts a program without a shell, in a session of its own, with three pipes and a cookie.
 
-It blocks for the moment of a fork and exec, so it runs on the helper thread. What becomes of the process is not its
-business.
+It blocks for the moment of a fork and exec, or for as long as a disk hangs, so it runs in a task's thread. What becomes
+of the process is not its business.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
-from uuid import uuid4
 
 from claude_actors.actors import fds
+from claude_actors.actors.births import Birth, births
 from claude_actors.actors.warden import COOKIE_NAME
 from claude_actors.errors import SpawnFailed
 
@@ -31,23 +31,27 @@ class Program(NamedTuple):
 class Process(NamedTuple):
     """A started process, leader of its own session and group, with our non-blocking ends of its pipes."""
 
-    pid: int
+    birth: Birth
     stdin: int
     stdout: int
     stderr: int
     cookie: str
 
+    @property
+    def pid(self) -> int:
+        return self.birth.pid
 
-def spawn(program: Program) -> Process:
-    """Start it; raises SpawnFailed. Blocks until the program runs."""
-    cookie = uuid4().hex
+
+def spawn(program: Program, cookie: str) -> Process:
+    """Start it with this cookie in its environment; raises SpawnFailed. Blocks until the program runs."""
+    before = births()
     with ExitStack() as ours, ExitStack() as theirs:
         child_in, stdin = _pipe(theirs, ours, child_reads=True)
         child_out, stdout = _pipe(theirs, ours, child_reads=False)
         child_err, stderr = _pipe(theirs, ours, child_reads=False)
         pid = _popen(program, cookie, child_in, child_out, child_err)
         ours.pop_all()
-    return Process(pid, stdin, stdout, stderr, cookie)
+    return Process(Birth(pid, before), stdin, stdout, stderr, cookie)
 
 
 def _popen(program: Program, cookie: str, stdin: int, stdout: int, stderr: int) -> int:

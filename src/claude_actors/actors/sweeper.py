@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from claude_actors.actors.births import Birth, lowest_number
 from claude_actors.actors.contained import report, warn
 from claude_actors.actors.reactor import Reactor
 from claude_actors.actors.warden import kill_bearers
@@ -36,9 +37,12 @@ class Sweeper:
             sweeper = cls._sweepers[reactor] = cls(reactor)
         return sweeper
 
-    def sweep(self, cookie: str, done: Callable[[], object]) -> None:
-        """Kill all bearers of the cookie, then call `done`. The caller is a user of the reactor until then."""
-        self._add(_Sweep(cookie.encode(), done))
+    def sweep(self, cookie: str, birth: Birth, done: Callable[[], object]) -> None:
+        """Kill all bearers of the cookie that the process of `birth` was given, then call `done`.
+
+        The caller is a user of the reactor until then.
+        """
+        self._add(_Sweep(cookie.encode(), birth, done))
 
     def _add(self, sweep: _Sweep) -> None:
         self._waiting.append(sweep)
@@ -48,9 +52,8 @@ class Sweeper:
     def _scan(self) -> None:
         batch, self._waiting = self._waiting, []
         self._scanning = True
-        cookies = [sweep.cookie for sweep in batch]
         self._reactor.run_blocking(
-            lambda: kill_bearers(cookies),
+            lambda: _kill_bearers(batch),
             lambda killed: self._scanned(batch, killed),
             lambda error: self._scan_failed(batch, error),
         )
@@ -75,7 +78,12 @@ class Sweeper:
 
 
 class _Sweep:
-    def __init__(self, cookie: bytes, done: Callable[[], object]) -> None:
+    def __init__(self, cookie: bytes, birth: Birth, done: Callable[[], object]) -> None:
         self.cookie = cookie
+        self.birth = birth
         self.done = done
         self.rounds = 0
+
+
+def _kill_bearers(batch: list[_Sweep]) -> int:
+    return kill_bearers([sweep.cookie for sweep in batch], lowest_number(sweep.birth for sweep in batch))

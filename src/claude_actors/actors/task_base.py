@@ -16,6 +16,7 @@ from pykka.messages import _ActorStop
 
 from claude_actors.actors.base import ActorEnded, Supervisor, report_ending
 from claude_actors.actors.contained import note, report, run_contained
+from claude_actors.actors.endings import keep_reason
 
 
 class TaskInbox:
@@ -92,6 +93,16 @@ class TaskActor(pykka.ThreadingActor):
     def _create_actor_inbox() -> TaskInbox:
         return TaskInbox()
 
+    def _start_actor_loop(self) -> None:
+        try:
+            super()._start_actor_loop()
+        except BaseException:
+            # No thread to be had. pykka would leave it registered, and a stop_all() would wait for it for ever.
+            ActorRegistry.unregister(self.actor_ref)
+            self.actor_stopped.set()
+            self._close_inbox()
+            raise
+
     def _actor_loop(self) -> None:
         reason: BaseException | None = None
         stop_waiter: pykka.Future[Any] | None = None
@@ -129,8 +140,12 @@ class TaskActor(pykka.ThreadingActor):
     def _end(self, reason: BaseException | None) -> None:
         run_contained("task_actor_cleanup_failed", self.on_end, reason)
         ActorRegistry.unregister(self.actor_ref)
+        keep_reason(self.actor_ref, reason)
         self.actor_stopped.set()
+        self._close_inbox()
+        report_ending(self.supervisor, ActorEnded(self.actor_ref, reason))
+
+    def _close_inbox(self) -> None:
         inbox = self.actor_inbox
         assert isinstance(inbox, TaskInbox)
         inbox.close()
-        report_ending(self.supervisor, ActorEnded(self.actor_ref, reason))

@@ -19,21 +19,24 @@ COOKIE_NAME: Final = "CLAUDE_ACTORS_PORT"
 _TERM_GRACE: Final = 1.0
 _SWEEP_FOR: Final = 2.0
 _STEP: Final = 0.02
+_LOOKS: Final = 5
+_PART: Final = 16 * 1024
 
 
 # --- the sweep ---
 
 
-def kill_bearers(cookies: Collection[bytes]) -> int:
+def kill_bearers(cookies: Collection[bytes], above: int = 0) -> int:
     """Kill every process whose environment holds one of the cookies, except this one; tells how many were alive.
 
-    Blocks for a scan of /proc; where there is none (macOS) it finds nothing. A process that forks at the right moment
-    can be missed, so a caller repeats it until nothing is found.
+    Only processes with numbers over `above` are looked at. Blocks for a scan of /proc; where there is none (macOS) it
+    finds nothing. A process that forks at the right moment can be missed, so repeat it until nothing is found.
     """
     if not cookies or not os.path.isdir("/proc/self"):
         return 0
-    others = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
-    return sum(_kill_if_bearer(pid, cookies) for pid in others)
+    numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    own = os.getpid()
+    return sum(_kill_if_bearer(pid, cookies) for pid in numbers if pid > above and pid != own)
 
 
 def _kill_if_bearer(pid: int, cookies: Collection[bytes]) -> bool:
@@ -55,12 +58,23 @@ def _kill_if_bearer(pid: int, cookies: Collection[bytes]) -> bool:
 
 def _bears(pid: int, cookies: Collection[bytes]) -> bool:
     try:
-        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
-            environ = file.read()
+        environ = _read(f"/proc/{pid}/environ")
     except OSError:
         # Gone, or not ours to look at.
         return False
     return any(cookie in environ for cookie in cookies)
+
+
+def _read(path: str) -> bytes:
+    # A file object would take longer than the reading, and there are as many files as processes.
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        read = b""
+        while part := os.read(fd, _PART):
+            read += part
+    finally:
+        os.close(fd)
+    return read
 
 
 def _kill(pid: int, handle: int | None) -> bool:
@@ -101,8 +115,14 @@ class Ward:
         self.goodbye = False
 
     def hear(self, line: bytes) -> None:
-        """Take in one line: `+ group cookie`, `- group` (about to be reaped), `. cookie` (swept), or `q`."""
+        """Take in one line.
+
+        `* cookie` (a bearer is about to be born), `+ group cookie`, `- group` (about to be reaped), `. cookie` (swept),
+        or `q` (goodbye).
+        """
         match line.split():
+            case [b"*", cookie]:
+                self.cookies.add(cookie)
             case [b"+", group, cookie]:
                 self.groups.add(int(group))
                 self.cookies.add(cookie)
@@ -125,7 +145,10 @@ class Ward:
             groups = signal_groups(groups, 0)
         signal_groups(groups, signal.SIGKILL)
         deadline = time.monotonic() + _SWEEP_FOR
-        while kill_bearers(self.cookies) and time.monotonic() < deadline:
+        # One that was being born bears nothing until its program runs: so once is not enough.
+        found_nobody = 0
+        while found_nobody < _LOOKS and time.monotonic() < deadline:
+            found_nobody = 0 if kill_bearers(self.cookies) else found_nobody + 1
             time.sleep(_STEP)
 
 

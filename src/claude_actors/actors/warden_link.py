@@ -1,4 +1,4 @@
-"""This process's side of the warden: starts it with the first process, tells it who is alive, says goodbye.
+"""This process's side of the warden: starts it before the first process, tells it who is alive, says goodbye.
 
 Everything runs in the reactor's thread. Without a warden the runtime works all the same; only a SIGKILL of this process
 can then leave something running.
@@ -10,6 +10,7 @@ import os
 import selectors
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -36,6 +37,7 @@ class WardenLink:
         self._watching = False
         self._groups: dict[int, str] = {}
         self._cookies: set[str] = set()
+        self._when_ready: list[Callable[[], object]] = []
 
     @classmethod
     def of(cls, reactor: Reactor) -> WardenLink:
@@ -46,14 +48,24 @@ class WardenLink:
             reactor.at_close(link.close)
         return link
 
-    def watch(self, group: int, cookie: str) -> None:
-        """Have the group and every bearer of the cookie ended if this process dies."""
-        self._groups[group] = cookie
+    def expect(self, cookie: str, then: Callable[[], object]) -> None:
+        """Have every bearer of the cookie ended if this process dies, and then call `then`, which may bring one up.
+
+        Told before the first is born, so that there is no moment in which a SIGKILL of this process would leave it.
+        """
         self._cookies.add(cookie)
+        self._send(f"* {cookie}\n")
         if self._pipe is not None:
-            self._send(f"+ {group} {cookie}\n")
-        elif not self._starting:
+            then()
+            return
+        self._when_ready.append(then)
+        if not self._starting:
             self._start()
+
+    def watch(self, group: int, cookie: str) -> None:
+        """Have the group of an expected bearer, too, ended if this process dies."""
+        self._groups[group] = cookie
+        self._send(f"+ {group} {cookie}\n")
 
     def forget_group(self, group: int) -> None:
         """Forget a group that is about to be reaped, because its number may then become a stranger's."""
@@ -64,7 +76,9 @@ class WardenLink:
         """Forget a cookie that nobody bears any more."""
         if cookie in self._cookies:
             self._cookies.discard(cookie)
-            self._send(f". {cookie}\n")
+            # It does no harm there, so it goes with what is said next: waking the warden costs more than telling it.
+            if self._pipe is not None:
+                self._backlog += f". {cookie}\n".encode()
 
     def close(self) -> None:
         """Say goodbye and reap the warden; blocks for a moment, so it is for the reactor's end only."""
@@ -82,18 +96,29 @@ class WardenLink:
 
     def _start(self) -> None:
         self._starting = True
-        self._reactor.again().run_blocking(start_warden, self._started, self._not_started)
+        self._reactor.again()
+        try:
+            self._reactor.run_blocking(start_warden, self._started, self._not_started)
+        except BaseException as error:  # no more threads
+            self._not_started(error)
 
     def _started(self, started: tuple[subprocess.Popen[bytes], int]) -> None:
         self._starting = False
         self._process, self._pipe = started
-        for group, cookie in self._groups.items():
-            self._send(f"+ {group} {cookie}\n")
-        self._reactor.release()
+        told = [f"* {cookie}\n" for cookie in self._cookies]
+        told += [f"+ {group} {cookie}\n" for group, cookie in self._groups.items()]
+        self._send("".join(told))
+        self._go_on()
 
     def _not_started(self, error: BaseException) -> None:
         self._starting = False
         warn("warden_not_started", reason=str(error), risk="a SIGKILL of this process may leave its CLIs running")
+        self._go_on()
+
+    def _go_on(self) -> None:
+        waiting, self._when_ready = self._when_ready, []
+        for then in waiting:
+            then()
         self._reactor.release()
 
     # --- talking ---
