@@ -5,6 +5,7 @@ The test side of `fake_cli`. Nothing is started here; whoever runs `cli_path` st
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -20,6 +21,7 @@ from typing import Any, Self
 
 import msgspec
 
+from claude_actors.options import Options
 from claude_actors.testing.faults import Echo
 from claude_actors.testing.script import Script, reply
 
@@ -35,6 +37,7 @@ DEFAULT_SCRIPT = Script(
 )
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LONGEST_SHEBANG = 126
+_LEASE_TRIES = 5000
 _BODY = """\
 import sys
 for name, path in {packages!r}:
@@ -122,18 +125,24 @@ class Run:
 class FakeCLI:
     """A scripted CLI in a directory of its own.
 
-    Use `cli_path` as the program. The n-th process plays the n-th script, later ones the last. A session that is
-    resumed goes on at the reply where it stopped. Close it (or use `with`) to free its files; that ends no process.
+    Use `cli_path` as the program, or `options()`. The n-th process plays the n-th script, later ones the last. A
+    session that is resumed goes on at the reply where it stopped. Close it (or use `with`) to free its files; that ends
+    no process.
     """
 
     def __init__(self, *scripts: Script, directory: Path | str | None = None) -> None:
         self._own = directory is None
         self.directory = Path(tempfile.mkdtemp(prefix="fake-claude-") if directory is None else directory).resolve()
-        for part in ("gates", "runs", "sessions"):
+        for part in ("gates", "runs", "sessions", "work"):
             (self.directory / part).mkdir(parents=True, exist_ok=True)
+        self.cwd = self.directory / "work"
         self.gates = Gates(self.directory / "gates")
         self.play(*scripts)
         self.cli_path = _write_launcher(self.directory)
+
+    def options(self, **changes: Any) -> Options:
+        """Make options that run this CLI, in a directory of its own; `changes` are further options."""
+        return Options(**{"cli_path": self.cli_path, "cwd": self.cwd, **changes})
 
     def play(self, *scripts: Script) -> None:
         """Replace the scripts, for processes that start from now on."""
@@ -165,7 +174,7 @@ class FakeCLI:
 
 def _gate_names(value: Any) -> set[str]:
     """Find the gates that a script names, wherever they stand."""
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):  # of a tuple msgspec makes a tuple
         return set().union(*(_gate_names(item) for item in value)) if value else set()
     if not isinstance(value, dict):
         return set()
@@ -185,7 +194,30 @@ def _write_launcher(directory: Path) -> Path:
     else:
         launcher.write_text(f"{shebang}\n{body}", encoding="utf-8")
     launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR)
+    _wait_unwritten(launcher)
     return launcher
+
+
+def _wait_unwritten(path: Path) -> None:
+    """Wait until nobody has the file open for writing, which would make it "busy" for who runs it.
+
+    We have closed it; but a process that another thread started meanwhile has it open until it runs its own program.
+    """
+    lease = getattr(fcntl, "F_SETLEASE", None)
+    if lease is None:
+        return
+    with path.open("rb") as file:
+        for _ in range(_LEASE_TRIES):
+            try:
+                # Granted only while there is no writer.
+                fcntl.fcntl(file, lease, fcntl.F_RDLCK)
+            except BlockingIOError:
+                time.sleep(0.001)
+            except OSError:
+                return  # a file system without leases
+            else:
+                fcntl.fcntl(file, lease, fcntl.F_UNLCK)
+                return
 
 
 def _quote(word: str) -> str:

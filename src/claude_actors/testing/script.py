@@ -129,7 +129,9 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
 
     `on_start`: before stdin is read. `on_initialize`: initialize has come, its answer has not been sent. `on_ready`:
     just after that answer. `on_eof`: stdin has ended. A request without a reply left is answered with `ApiError(400)`.
-    `unknown_options`: flags that this CLI refuses as if it were older. `record_env`: names of variables to be recorded.
+    `headers`: of the API's answers to the conversation (rate limits are told there; only subscribers, who have a
+    `CLAUDE_CODE_OAUTH_TOKEN`, are told of them). `unknown_options`: flags that this CLI refuses as if it were older.
+    `record_env`: names of variables to be recorded.
     """
 
     replies: tuple[Reply, ...] = ()
@@ -139,6 +141,7 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     on_eof: tuple[Step, ...] = ()
     controls: tuple[AnswerControl, ...] = ()
     version: VersionAnswer = VersionAnswer()
+    headers: dict[str, str] = {}
     unknown_options: tuple[str, ...] = ()
     record_env: tuple[str, ...] = ()
     model: str = "claude-opus-5-5"

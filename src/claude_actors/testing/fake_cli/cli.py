@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 from claude_actors.testing.fake_cli.channel import Channel, Exit, new_uuid
@@ -9,11 +10,13 @@ from claude_actors.testing.fake_cli.controls import Controls
 from claude_actors.testing.fake_cli.files import Files
 from claude_actors.testing.fake_cli.frames import resolve_model
 from claude_actors.testing.fake_cli.hooks import Hooks
+from claude_actors.testing.fake_cli.limits import Limits
 from claude_actors.testing.fake_cli.mcp import McpClients
 from claude_actors.testing.fake_cli.permissions import Permissions
 from claude_actors.testing.fake_cli.pump import Gates, Pump
 from claude_actors.testing.fake_cli.requests import Requests
 from claude_actors.testing.fake_cli.sessions import SessionStore
+from claude_actors.testing.fake_cli.state import Interrupted, Prompt
 from claude_actors.testing.fake_cli.steps import Steps
 from claude_actors.testing.fake_cli.tasks import Tasks
 from claude_actors.testing.replies import ReplyQueue
@@ -25,19 +28,7 @@ if TYPE_CHECKING:
 
     from claude_actors.testing.fake_cli.argv import Flags
     from claude_actors.testing.fake_cli.channel import Recorder
-    from claude_actors.testing.fake_cli.turn import Turn
-
-
-class Interrupted(Exception):
-    """The running turn was interrupted."""
-
-
-class Prompt:
-    """One user message that waits for its turn."""
-
-    def __init__(self, content: Any, uuid: str | None) -> None:
-        self.content, self.uuid = content, uuid
-        self.text = text_of(content)
+    from claude_actors.testing.fake_cli.state import Agent, Turn
 
 
 class Cli:
@@ -64,13 +55,19 @@ class Cli:
         self.session_id = flags.get("--session-id") or new_uuid()
         self.prompts: list[Prompt] = []
         self.turn: Turn | None = None
+        self.agent: Agent | None = None
+        self._seen: dict[str, bool] = {}  # uuids of prompts, and whether an earlier process had them
+        self.contexts: list[str] = []  # what hooks add to the next request
         self.messages = 0
         self.input_tokens = self.output_tokens = 0
         self.results = 0
         self.last_result_failed = False
         self.ignore_eof = False
         self.agents: dict[str, Any] = {}
-        self.json_schema: Any = None
+        schema = flags.get("--json-schema")
+        self.json_schema: Any = json.loads(schema) if schema else None
+        self.forwards_subagents = flags.has("--forward-subagent-text")
+        self.limits = Limits(self)
 
     # --- output ---
 
@@ -107,22 +104,35 @@ class Cli:
         if kind == "control_response":
             self.requests.settle(frame.get("response") or {})
         elif kind == "control_request":
-            self.controls.serve(str(frame.get("request_id")), frame.get("request") or {})
+            if not isinstance(frame.get("request"), dict):
+                raise Exit(1, "Error: Missing request on control_request")
+            self.controls.serve(str(frame.get("request_id")), frame["request"])
         elif kind == "user":
             self._take_prompt(frame)
-        elif kind not in ("control_cancel_request", "keep_alive"):
-            raise Exit(1, f"Error: Expected message type 'user' or 'control', got '{kind}'")
 
     def _take_prompt(self, frame: dict[str, Any]) -> None:
         message = frame.get("message")
         role = message.get("role") if isinstance(message, dict) else None
         if not isinstance(message, dict) or role != "user":
             raise Exit(1, f"Error: Expected message role 'user', got '{role or 'undefined'}'")
-        prompt = Prompt(message.get("content"), frame.get("uuid"))
+        prompt = Prompt(message.get("content"), frame.get("uuid"), verbatim=frame.get("client_composed") is True)
+        if self._known(prompt.uuid):
+            return
         if self.turn is None and not self.prompts:
             self.emit_state("running")
         self.emit_lifecycle(prompt.uuid, "queued")
         self.prompts.append(prompt)
+
+    def _known(self, uuid: str | None) -> bool:
+        """Say whether a prompt of this uuid was there already: the real CLI takes each only once."""
+        if uuid is None:
+            return False
+        if uuid not in self._seen:
+            self._seen[uuid] = False
+            return False
+        if self._seen[uuid]:
+            self.emit_lifecycle(uuid, "completed")
+        return True
 
     # --- waiting ---
 
@@ -164,6 +174,8 @@ class Cli:
         }
         if self.turn is not None:
             found["prompt_id"] = self.turn.prompt_id
+        if self.agent is not None:
+            found.update(agent_id=self.agent.id, agent_type=self.agent.kind)
         return {**found, "permission_mode": self.permissions.mode, "hook_event_name": event}
 
     def take_up(self, session_id: str, entries: list[dict[str, Any]]) -> None:
@@ -173,6 +185,8 @@ class Cli:
                 self.messages += 1
                 if entry["script"] == self.script["number"]:
                     self.replies.use(entry["index"])
+            elif entry["kind"] == "prompt" and entry["uuid"] is not None:
+                self._seen[entry["uuid"]] = True
         if not self.flags.has("--fork-session"):
             self.session_id = session_id
             return
@@ -196,11 +210,3 @@ class Cli:
         """Write one entry of the conversation to disk."""
         if not self.flags.has("--no-session-persistence"):
             self.store.append(self.session_id, {"kind": kind, **facts})
-
-
-def text_of(content: Any) -> str:
-    """Give the text in a message's content."""
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else []
-    return "\n".join(str(block.get("text", "")) for block in blocks if isinstance(block, dict) and "text" in block)

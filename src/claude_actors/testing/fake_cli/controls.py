@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from claude_actors.testing.fake_cli import frames
-from claude_actors.testing.fake_cli.channel import Exit
+from claude_actors.testing.fake_cli.channel import Exit, new_uuid
 from claude_actors.testing.fake_cli.permissions import MODES
 
 TYPE_CHECKING = False
@@ -32,6 +32,7 @@ class Controls:
     def __init__(self, cli: Cli) -> None:
         self._cli = cli
         self._bends = [dict(bend) for bend in cli.script["controls"]]
+        self._wanted_mode = ""
 
     def serve(self, request_id: str, request: dict[str, Any]) -> None:
         """Do what a request asks and answer it, unless the script says otherwise."""
@@ -96,6 +97,7 @@ class Controls:
         cli.hooks.register(request.get("hooks"))
         cli.agents = request.get("agents") or {}
         cli.json_schema = request.get("jsonSchema") or cli.json_schema
+        cli.forwards_subagents = cli.forwards_subagents or bool(request.get("forwardSubagentText"))
         cli.mcp.configure(request.get("sdkMcpServers") or [], cli.flags.all("--mcp-config"))
         cli.mcp.connect_all()
         response = frames.initialize_response(os.getpid(), cli.permissions.mode)
@@ -126,12 +128,12 @@ class Controls:
                 "--dangerously-skip-permissions",
                 "bypass_not_launched",
             )
-        self._cli.permissions.mode = mode
+        self._wanted_mode = mode
         return {"mode": mode}
 
     def after_set_permission_mode(self) -> None:
-        """Tell the mode."""
-        self._cli.permissions.set_mode(self._cli.permissions.mode)
+        """Change the mode."""
+        self._cli.permissions.set_mode(self._wanted_mode)
 
     def do_set_model(self, request: dict[str, Any]) -> dict[str, Any]:
         """Change the model; a replayed user frame precedes the answer if it is another one."""
@@ -139,12 +141,20 @@ class Controls:
         name = request.get("model")
         model = frames.resolve_model(name, cli.default_model)
         if model != cli.model:
+            self._switch("PreModelSwitch", cli.model, model, name)
             shown = model if name in (None, model) else f"{name} ({model})"
             text = f"<local-command-stdout>Set model to `{shown}`</local-command-stdout>"
             message = {"role": "user", "content": text}
             cli.emit({"type": "user", "message": message, "parent_tool_use_id": None, "isReplay": True})
-        cli.model = model
+            before, cli.model = cli.model, model
+            self._switch("PostModelSwitch", before, model, name)
         return {"model": model}
+
+    def _switch(self, event: str, before: str, after: str, wanted: str | None) -> None:
+        fields = {"from_model": before, "to_model": after, "requested_model": wanted, "source": "sdk"}
+        verdict = self._cli.hooks.run(event, fields, tool_use_id=new_uuid())
+        if event == "PreModelSwitch" and verdict.permission == "deny":
+            raise Refused(f"Model switch blocked by a PreModelSwitch hook: {verdict.reason}", "blocked_by_hook")
 
     def do_set_max_thinking_tokens(self, request: dict[str, Any]) -> None:
         """Accept it; the real CLI answers without a payload."""

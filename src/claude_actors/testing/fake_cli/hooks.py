@@ -27,6 +27,8 @@ class Verdict:
         self.stopped: str | None = None
         self.timed_out = False
         self.decision: dict[str, Any] | None = None
+        self.output: Any = None  # in place of what a tool gave
+        self.display: str | None = None
 
     def add(self, output: dict[str, Any]) -> None:
         """Take one hook's output into account."""
@@ -44,6 +46,8 @@ class Verdict:
             self.messages.append(output["systemMessage"])
         if isinstance(specific.get("decision"), dict):
             self.decision = specific["decision"]
+        self.output = specific.get("updatedToolOutput", specific.get("updatedMCPToolOutput", self.output))
+        self.display = specific.get("displayContent", self.display)
 
     def _permit(self, decision: str | None, reason: str | None) -> None:
         order = (None, "allow", "ask", "deny")
@@ -88,6 +92,7 @@ class Hooks:
         for callback_id, timeout, request_id in sent:
             left = max(0.0, start + timeout - time.monotonic())
             self._judge(verdict, event, callback_id, self._cli.requests.collect(request_id, left))
+        self._cli.contexts += verdict.contexts
         return verdict
 
     def _judge(self, verdict: Verdict, event: str, callback_id: str, answer: Answer) -> None:

@@ -27,7 +27,7 @@ def main(directory: str) -> None:
         _version(directory)
     recorder = Recorder(os.path.join(directory, "runs"))
     signal.signal(signal.SIGTERM, lambda *_: _leave(recorder, TERMINATED))
-    signal.signal(signal.SIGINT, lambda *_: _leave(recorder, 130))
+    signal.signal(signal.SIGINT, lambda *_: _leave(recorder, 0))
     script = load_script(directory, recorder.number)
     recorder.note("start", pid=os.getpid(), argv=argv, cwd=os.getcwd(), env=_named(script["record_env"]))
     try:
@@ -63,24 +63,55 @@ def check_start(cli: Cli) -> None:
     if cli.permissions.mode == "bypassPermissions" and os.geteuid() == 0:
         raise Exit(1, "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons")
     resumed = cli.flags.get("--resume") or (cli.store.latest() if cli.flags.has("--continue") else None)
-    if resumed is None:
-        return
-    entries = cli.store.load(resumed)
-    if entries is None:
-        raise Exit(1, f"No conversation found with session ID: {resumed}")
-    cli.take_up(resumed, entries)
+    if resumed is not None:
+        entries = cli.store.load(resumed)
+        if entries is None:
+            _refuse_resume(cli, f"No conversation found with session ID: {resumed}")
+        else:
+            cli.take_up(resumed, entries)
+    elif cli.flags.has("--session-id") and cli.store.load(cli.session_id) is not None:
+        raise Exit(1, f"Error: Session ID {cli.session_id} is already in use.")
+
+
+def _refuse_resume(cli: Cli, words: str) -> None:
+    frame = {"type": "result", "subtype": "error_during_execution", "is_error": True, "num_turns": 0}
+    cli.emit({**frame, "stop_reason": None, "total_cost_usd": 0, "permission_denials": [], "errors": [words]})
+    raise Exit(1, words)
 
 
 def converse(cli: Cli) -> int:
-    """Serve prompts from standard input until it ends."""
+    """Serve prompts from standard input until it ends, and until background tasks have ended too."""
     cli.pump.watch(0, cli.read_input)
     while True:
-        cli.pump.wait(lambda: bool(cli.prompts) or (cli.channel.eof and not cli.ignore_eof))
-        if not cli.prompts:
+        cli.pump.wait(lambda: bool(cli.prompts or cli.tasks.notices) or _is_over(cli))
+        if not cli.prompts and not cli.tasks.notices:
             break
-        TurnRunner(cli, cli.prompts.pop(0)).run()
+        serve(cli)
     cli.run_steps(cli.script["on_eof"])
     return 1 if cli.last_result_failed else 0
+
+
+def _is_over(cli: Cli) -> bool:
+    return cli.channel.eof and not cli.ignore_eof and not cli.tasks.pending()
+
+
+def serve(cli: Cli) -> None:
+    """Run turns until nothing waits. The first prompt has one of its own; those that queue up meanwhile share one."""
+    batch = 1
+    while cli.prompts or cli.tasks.notices:
+        if cli.prompts:
+            taken, cli.prompts[:] = cli.prompts[:batch], cli.prompts[batch:]
+            TurnRunner(cli, taken).run_turn()
+        else:
+            cli.emit_state("running")
+            runner = TurnRunner(cli, [])
+            runner.turn.origin = {"kind": "task-notification", "producer": "session-task"}
+            runner.run_turn(notice=cli.tasks.notices.pop(0))
+        cli.tasks.work()
+        cli.pump.poll()
+        batch = len(cli.prompts)
+        if not cli.prompts:
+            cli.emit_state("idle")
 
 
 def _version(directory: str) -> None:

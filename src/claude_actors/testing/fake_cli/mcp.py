@@ -53,6 +53,7 @@ class McpClients:
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
         self.servers: dict[str, McpServer] = {}
+        self._staying: set[str] = set()
 
     def configure(self, names: list[str], configs: list[str]) -> None:
         """Take the servers of `--mcp-config` (JSON or files) and the names that initialize brought."""
@@ -61,11 +62,15 @@ class McpClients:
                 self.servers.setdefault(name, McpServer(name, config))
         for name in names:
             self.servers.setdefault(name, McpServer(name, {"type": "sdk", "name": name}))
+        self._staying = {name for name, server in self.servers.items() if server.kind != "sdk"}
 
     def replace(self, servers: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        """Have these servers instead of the present ones, and give the payload of mcp_set_servers."""
+        """Have these servers instead of the present ones, and give the payload of mcp_set_servers.
+
+        As with the real CLI, external servers of the start stay, and one whose name stays goes on as it is.
+        """
         added = [name for name in servers if name not in self.servers]
-        removed = [name for name in self.servers if name not in servers]
+        removed = [name for name in self.servers if name not in servers and name not in self._staying]
         for name in removed:
             del self.servers[name]
         for name in added:
@@ -104,7 +109,8 @@ class McpClients:
 
         def listed(answer: Answer) -> None:
             server.tools = (rpc_reply(answer).get("result") or {}).get("tools") or []
-            server.status = "connected"
+            if server.status == "pending":  # it may have been switched off meanwhile
+                server.status = "connected"
             then()
 
         self._send(server, server.message("initialize", params), initialized)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from claude_actors.testing.fake_cli.channel import Exit
-from claude_actors.testing.fake_cli.cli import Cli, Prompt
+from claude_actors.testing.fake_cli.cli import Cli
+from claude_actors.testing.fake_cli.state import Prompt
 from claude_actors.testing.fake_cli.turn import TurnRunner
 
 
@@ -24,8 +25,7 @@ def answer_once(cli: Cli) -> int:
         server.status = "failed"  # nobody can answer in this form
     if output != "stream-json":
         cli.keep_result_only(as_json=output == "json")
-    runner = TurnRunner(cli, Prompt(text, None))
-    runner.run()
+    TurnRunner(cli, [Prompt(text, None)]).run_turn()
     return 1 if cli.last_result_failed else 0
 
 

@@ -16,6 +16,7 @@ MODES = ("acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan
 FREE_TOOLS = {"Task", "Agent", "Glob", "Grep", "LS", "TodoWrite", "Skill", "TaskStop", "ToolSearch"}
 FREE_TOOLS |= {"EnterPlanMode", "StructuredOutput"}
 EDIT_TOOLS = {"Write", "Edit", "NotebookEdit"}
+PERSONAL_TOOLS = {"ExitPlanMode", "AskUserQuestion"}
 FREE_COMMANDS = {"echo", "ls", "pwd", "cat", "head", "tail", "wc", "true", "false", "whoami", "date", "grep"}
 EDIT_COMMANDS = {"touch", "mkdir", "rm", "rmdir", "mv", "cp", "sed"}
 INVALID = (
@@ -95,23 +96,23 @@ class Permissions:
     def _ask(self, tool: str, tool_input: dict[str, Any], tool_use_id: str, verdict: Verdict) -> Decision:
         cli = self._cli
         request = permission_request(tool, tool_input, tool_use_id, cli.cwd)
+        if cli.agent is not None:
+            request["agent_id"] = cli.agent.id
         if verdict.permission == "ask":
             request.update(decision_reason=verdict.reason, decision_reason_type="hook")
         cli.emit_state("requires_action")
         request_id = cli.requests.send(request)
-        fields = {key: request[key] for key in ("permission_suggestions",)}
-        hooked = cli.hooks.run(
-            "PermissionRequest",
-            {"tool_name": tool, "tool_input": tool_input, **fields},
-            subject=tool,
-            tool_use_id=tool_use_id,
-        )
+        fields = {"tool_name": tool, "tool_input": tool_input}
+        if "permission_suggestions" in request:
+            fields["permission_suggestions"] = request["permission_suggestions"]
+        hooked = cli.hooks.run("PermissionRequest", fields, subject=tool, tool_use_id=tool_use_id)
         if hooked.decision is not None and not cli.interrupted:
             cli.requests.cancel(request_id)
-            return self._read({**hooked.decision}, source="hook")
-        answer = cli.requests.collect(request_id)
+            decision = self._read({**hooked.decision}, source="hook")
+        else:
+            decision = self._judge(cli.requests.collect(request_id))
         cli.emit_state("running")
-        return self._judge(answer)
+        return decision
 
     def _judge(self, answer: Answer) -> Decision:
         if answer.outcome == "success":
@@ -145,9 +146,10 @@ class Permissions:
                 rules.extend(rule_text(rule) for rule in change.get("rules") or [])
 
     def set_mode(self, mode: str) -> None:
-        """Change the mode and tell it."""
-        self.mode = mode
-        self._cli.emit_system("status", status=None, permissionMode=mode)
+        """Change the mode, and tell it if it is another one."""
+        if mode != self.mode:
+            self.mode = mode
+            self._cli.emit_system("status", status=None, permissionMode=mode)
 
 
 def permission_request(tool: str, tool_input: dict[str, Any], tool_use_id: str, cwd: str) -> dict[str, Any]:
@@ -166,6 +168,8 @@ def permission_request(tool: str, tool_input: dict[str, Any], tool_use_id: str, 
         request["description"] = os.path.relpath(path, cwd)
         request["input"] = {**tool_input, "file_path": path}
         request["permission_suggestions"] = [accept_edits]
+    elif tool in PERSONAL_TOOLS:
+        return {**request, "tool_use_id": tool_use_id, "requires_user_interaction": True}
     else:
         rules = {"type": "addRules", "rules": [{"toolName": tool}], "behavior": "allow", "destination": "localSettings"}
         request["permission_suggestions"] = [rules]

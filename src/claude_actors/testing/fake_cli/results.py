@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 from claude_actors.testing.fake_cli import frames
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from claude_actors.testing.fake_cli.cli import Cli
     from claude_actors.testing.fake_cli.model import Model
-    from claude_actors.testing.fake_cli.turn import Turn
+    from claude_actors.testing.fake_cli.state import Turn
 
 
 def success(cli: Cli, turn: Turn, model: Model) -> dict[str, Any]:
@@ -33,7 +34,8 @@ def success(cli: Cli, turn: Turn, model: Model) -> dict[str, Any]:
 def ended(cli: Cli, turn: Turn, model: Model, kind: str) -> dict[str, Any]:
     """Build the result of a turn that was cut short: by an interrupt, a limit, a hook, or a structured answer."""
     if kind == "structured":
-        return {**success(cli, turn, model), "stop_reason": "end_turn", "structured_output": turn.structured}
+        text = json.dumps(turn.structured, separators=(",", ":"), ensure_ascii=False)
+        return {**success(cli, turn, model), "result": text, "structured_output": turn.structured}
     if kind == "hook_stopped":
         return {**success(cli, turn, model), "terminal_reason": kind, "result": ""}
     subtype, reason, error = kind, kind, ""
@@ -94,7 +96,6 @@ def _result(cli: Cli, turn: Turn, *, stop_reason: str | None, **outcome: Any) ->
         "duration_ms": took,
         "uuid": new_uuid(),
     }
-    uuids = turn.uuids()
-    if uuids:
-        frame.update(user_message_uuid=uuids["user_message_uuids"][0], **uuids)
-    return {**frame, "queued_turn_count": len(cli.prompts), "result_index": cli.results}
+    if turn.origin is not None:
+        frame["origin"] = turn.origin
+    return {**frame, **turn.marks(), "queued_turn_count": 0, "result_index": cli.results}

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+
 from claude_actors.testing.fake_cli import frames
-from claude_actors.testing.fake_cli.cli import Interrupted, text_of
 from claude_actors.testing.fake_cli.files import ToolFailed
+from claude_actors.testing.fake_cli.state import Interrupted, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from claude_actors.testing.fake_cli.cli import Cli
+    from claude_actors.testing.fake_cli.hooks import Verdict
     from claude_actors.testing.fake_cli.permissions import Decision
-    from claude_actors.testing.fake_cli.turn import Turn, TurnRunner
+    from claude_actors.testing.fake_cli.state import Turn
+    from claude_actors.testing.fake_cli.turn import Conversation
 
 REJECTED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
@@ -27,9 +31,10 @@ HOOK_TIMED_OUT = (
 class ToolRunner:
     """Runs the tool calls of one turn, one after the other."""
 
-    def __init__(self, cli: Cli, turn: Turn, runner: TurnRunner) -> None:
+    def __init__(self, cli: Cli, turn: Turn, runner: Conversation) -> None:
         self._cli, self._turn, self._runner = cli, turn, runner
         self.stopped: str | None = None
+        self._loaded: set[str] = set()
 
     def available(self) -> list[str]:
         """List the tools that the model may use."""
@@ -84,11 +89,14 @@ class ToolRunner:
             self._after("PostToolUseFailure", name, fields, tool_id)
             return self._failed(tool_id, str(failed), meta=decision.meta())
         fields.update(tool_response=response, duration_ms=1)
-        messages = self._after("PostToolUse", name, fields, tool_id)
+        verdict = self._after("PostToolUse", name, fields, tool_id)
+        if verdict.output is not None:
+            response = verdict.output
+            content = response.get("stdout", response) if isinstance(response, dict) else response
         block = {"tool_use_id": tool_id, "type": "tool_result", "content": content, "is_error": False}
         meta = [{"id": tool_id, "permission_decision": decision.meta()}]
         self._emit(block, response, meta)
-        self._runner.announce(f"PostToolUse:{name}", messages)
+        self._runner.announce(f"PostToolUse:{name}", verdict.messages)
         return text_of(content)
 
     def _perform(self, step: dict[str, Any]) -> tuple[Any, Any]:
@@ -98,10 +106,16 @@ class ToolRunner:
             raise ToolFailed(text_of(result))
         if result is None and name in ("Write", "Edit", "Read"):
             tool = {"Write": self._cli.files.write, "Edit": self._cli.files.edit, "Read": self._cli.files.read}[name]
-            return tool(given)
+            done = tool(given)
+            self._load_instructions(str(given.get("file_path", "")))
+            return done
         found = self._cli.mcp.find_tool(name)
         if found is not None:
             return self._call_mcp(found, step)
+        if name in ("Task", "Agent") and result is None:
+            from claude_actors.testing.fake_cli.subagents import run_task
+
+            return run_task(self._cli, step)
         if name == "StructuredOutput":
             self._turn.structured = given
             return "Structured output provided successfully", given
@@ -113,6 +127,17 @@ class ToolRunner:
             response = {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
             return text or "(Bash completed with no output)", response
         return ("done" if result is None else result), ({} if result is None else result)
+
+    def _load_instructions(self, file: str) -> None:
+        """Load the instructions beside a file that was read or written, if it lies below the working directory."""
+        cli = self._cli
+        path = os.path.join(os.path.dirname(os.path.join(cli.cwd, file)), "CLAUDE.md")
+        if os.path.dirname(path) == cli.cwd or path in self._loaded or not os.path.exists(path):
+            return
+        if "project" in cli.flags.words("--setting-sources"):
+            self._loaded.add(path)
+            fields = {"file_path": path, "memory_type": "Project", "load_reason": "nested_traversal"}
+            cli.hooks.run("InstructionsLoaded", {**fields, "trigger_file_path": file}, subject="nested_traversal")
 
     def _call_mcp(self, found: tuple[Any, str], step: dict[str, Any]) -> tuple[Any, Any]:
         server, tool = found
@@ -126,11 +151,13 @@ class ToolRunner:
             raise ToolFailed(text_of(result.get("content")))
         return result.get("content") or [], result.get("content") or []
 
-    def _after(self, event: str, name: str, fields: dict[str, Any], tool_id: str) -> list[str]:
+    def _after(self, event: str, name: str, fields: dict[str, Any], tool_id: str) -> Verdict:
         verdict = self._cli.hooks.run(event, fields, subject=name, tool_use_id=tool_id)
         if verdict.stopped is not None:
             self.stopped = verdict.stopped
-        return verdict.messages
+        if verdict.blocked is not None:
+            self._cli.contexts.append(f"{event}:{name} hook blocking error: {verdict.blocked}")
+        return verdict
 
     # --- results ---
 

@@ -31,7 +31,7 @@ _EXHAUSTED = ApiError(400, message="the script has no reply left for this reques
 class MessagesAPI:
     """Answers `POST /v1/messages` from a script while its `with` block lasts; usable from every thread.
 
-    `headers` are added to each answer of the conversation (rate limits are told in headers). Raises `ValueError` for a
+    `headers` are added to each answer of the conversation, beside those of the script. Raises `ValueError` for a
     script with steps that only the fake CLI can do.
     """
 
@@ -40,7 +40,7 @@ class MessagesAPI:
         self.gates = Gates()
         self._replies = script.replies
         self._queue = ReplyQueue([(reply.when, reply.times) for reply in script.replies])
-        self._headers = dict(headers or {})
+        self._headers = {**script.headers, **(headers or {})}
         self._changed = threading.Condition()
         self._requests: list[RecordedRequest] = []
         self._server: LoopbackServer | None = None
