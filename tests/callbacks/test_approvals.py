@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from typing import Any
 
 import pytest
@@ -135,6 +137,7 @@ def test_questions_are_listed_oldest_first() -> None:
 def test_after_the_close_everything_is_denied_and_the_mailbox_ends() -> None:
     approvals = Approvals()
     waiting = approvals(request(), context())
+    assert len(approvals.mailbox) == 1
     approvals.close("the office is closed")
     approvals.close()
     assert waiting.result(30) == Deny("the office is closed")
@@ -143,6 +146,27 @@ def test_after_the_close_everything_is_denied_and_the_mailbox_ends() -> None:
     approvals.mailbox.get(timeout=30)
     with pytest.raises(MailboxClosed):
         approvals.mailbox.get(timeout=30)
+
+
+def test_a_mailbox_that_is_first_asked_for_after_the_close_is_closed() -> None:
+    approvals = Approvals()
+    approvals.close()
+    with pytest.raises(MailboxClosed):
+        approvals.mailbox.get(timeout=30)
+
+
+def test_what_was_answered_is_not_kept_for_a_mailbox_that_nobody_reads() -> None:
+    approvals = Approvals()
+    old = approvals(request(), context())
+    approvals.pending()[0].allow()
+    kept = weakref.ref(old)
+    del old
+    waiting = approvals(request("Write"), context())
+    gc.collect()
+    assert kept() is None
+    assert [approvals.mailbox.get(timeout=30).tool_name for _ in range(1)] == ["Write"]
+    assert len(approvals.mailbox) == 0
+    assert not waiting.done()
 
 
 def test_a_plan_is_approved_like_any_request() -> None:

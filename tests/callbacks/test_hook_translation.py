@@ -67,6 +67,9 @@ def output(event: str, value: object, given: HookEvent | None = None) -> dict[st
     return found.output
 
 
+DECLINED = {"decision": "block", "reason": "declined by a hook"}
+
+
 def specific(event: str, **fields: Any) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": event, **fields}}
 
@@ -92,6 +95,12 @@ def test_every_event_takes_the_results_that_all_events_take(event: str) -> None:
 
 def test_a_plain_mapping_is_sent_as_it_is() -> None:
     assert answer("Stop", {"anything": [1]}) == HookAnswer({"anything": [1]})
+
+
+@pytest.mark.parametrize("value", [Allow("ls"), ReplaceInput("ls")])  # type: ignore[arg-type]
+def test_an_input_that_is_no_mapping_is_refused(value: object) -> None:
+    with pytest.raises(InvalidCallbackResult, match="updated_input must be a mapping, not str"):
+        answer("PreToolUse", value)
 
 
 @pytest.mark.parametrize("value", [True, False, "deny", 3, object(), Allow, [], Completed()])
@@ -191,8 +200,12 @@ def test_a_model_switch_is_decided_like_a_tool_call() -> None:
 def test_an_elicitation_is_answered_by_an_action(event: str) -> None:
     assert output(event, Accept({"name": "me"})) == specific(event, action="accept", content={"name": "me"})
     assert output(event, Accept()) == specific(event, action="accept")
-    assert output(event, Decline()) == specific(event, action="decline")
-    assert output(event, Cancel()) == specific(event, action="cancel")
+
+
+@pytest.mark.parametrize("event", ["Elicitation", "ElicitationResult"])
+def test_an_elicitation_is_refused_by_a_block_too_since_the_cli_reads_no_action_there(event: str) -> None:
+    assert output(event, Decline()) == DECLINED | specific(event, action="decline")
+    assert output(event, Cancel()) == DECLINED | specific(event, action="cancel")
 
 
 def test_the_rarer_events_have_their_own_answers() -> None:
@@ -227,7 +240,7 @@ def test_a_refusal_counts_whatever_word_the_guard_has_used_for_it() -> None:
     assert output("PermissionRequest", Block("no")) == specific(
         "PermissionRequest", decision={"behavior": "deny", "message": "no", "interrupt": False}
     )
-    assert output("Elicitation", Deny("no")) == specific("Elicitation", action="decline")
+    assert output("Elicitation", Deny("no")) == DECLINED | specific("Elicitation", action="decline")
 
 
 def test_an_event_that_is_not_known_takes_the_usual_forms() -> None:
@@ -254,8 +267,8 @@ def test_a_gate_that_fails_says_no_in_the_form_of_its_event(event: str) -> None:
         "PermissionRequest": specific(
             event, decision={"behavior": "deny", "message": "it crashed", "interrupt": False}
         ),
-        "Elicitation": specific(event, action="decline"),
-        "ElicitationResult": specific(event, action="decline"),
+        "Elicitation": DECLINED | specific(event, action="decline"),
+        "ElicitationResult": DECLINED | specific(event, action="decline"),
     }.get(event, {"decision": "block", "reason": "it crashed"})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from typing import Any
 
@@ -115,6 +116,40 @@ def test_a_hook_must_be_callable(thing: Any) -> None:
     with pytest.raises(InvalidOptions, match="callable"):
         hooks.on("Stop")(thing)
     assert len(hooks) == 0
+
+
+def test_a_hook_that_could_not_be_called_is_refused_before_it_fails_open_at_every_call() -> None:
+    async def official(input_data: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+        return {}
+
+    hooks: Any = Hooks()
+    words = r"a hook on PreToolUse is called with \(event, ctx\), but takes \(input_data, tool_use_id, context\)"
+    with pytest.raises(InvalidOptions, match=words):
+        hooks.pre_tool_use(official)
+    with pytest.raises(InvalidOptions, match="a hook on Stop is called"):
+        hooks.on("Stop")(lambda event: None)
+    with pytest.raises(InvalidOptions, match="but takes"):
+        hooks.on("Stop")(lambda event, ctx, *, verbose: None)
+    assert len(hooks) == 0
+
+
+class Guard:
+    """Callbacks in forms other than a function of two parameters."""
+
+    def check(self, event: Any, ctx: Any, verbose: bool = False) -> None: ...
+
+    def __call__(self, *anything: Any) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "callback",
+    [Guard(), Guard().check, functools.partial(Guard.check, Guard()), print, dict.get, lambda *words, **more: None],
+    ids=["object", "method", "partial", "builtin", "method descriptor", "anything"],
+)
+def test_whatever_takes_two_arguments_can_be_a_hook(callback: Any) -> None:
+    hooks = Hooks()
+    assert hooks.stop(callback) is callback
+    assert len(hooks) == 1
 
 
 @pytest.mark.parametrize("event", sorted(event for event in ACCEPTED if not can_block(event)))

@@ -67,6 +67,18 @@ def test_what_is_no_permission_result_is_refused(value: object) -> None:
         permission_answer(REQUEST, value)
 
 
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (Allow(updated_permissions=[5]), "updated_permissions holds int"),  # type: ignore[list-item]
+        (Allow("ls"), "updated_input must be a mapping, not str"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_permission_that_cannot_be_sent_says_which_part_of_it_is_wrong(value: Allow, words: str) -> None:
+    with pytest.raises(InvalidCallbackResult, match=words):
+        permission_answer(REQUEST, value)
+
+
 def test_a_permission_without_an_answer_is_denied() -> None:
     assert permission_fallback("too late") == {"behavior": "deny", "message": "too late", "interrupt": False}
 

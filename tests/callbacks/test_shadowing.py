@@ -1,10 +1,14 @@
-"""Options that keep a permission callback from being asked are named."""
+"""What keeps a callback from being asked or heeded is named."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from claude_actors.callbacks.shadowing import shadow_warnings
+from claude_actors.callbacks.hooks import Hooks
+from claude_actors.callbacks.shadowing import hook_warnings, shadow_warnings
+from claude_actors.wire.control import ServerInfo
 
 
 @pytest.mark.parametrize("mode", ["bypassPermissions", "dontAsk"])
@@ -32,3 +36,25 @@ def test_a_narrow_or_broken_rule_shadows_nothing(entry: str) -> None:
 
 def test_without_a_callback_there_is_nothing_to_shadow() -> None:
     assert shadow_warnings("bypassPermissions", ["Read"], has_callback=False) == []
+
+
+# --- hooks ---
+
+
+def registered(on_failure: Any = "open") -> Any:
+    hooks = Hooks()
+    hooks.pre_tool_use(on_failure=on_failure)(lambda event, ctx: None)
+    return hooks.registrations()
+
+
+def test_a_cli_that_does_not_know_gates_is_warned_of_only_if_there_are_any() -> None:
+    (warning,) = hook_warnings(registered("block"), ServerInfo(hooks_applied=True))
+    assert 'on_failure="block"' in warning
+    assert hook_warnings(registered("open"), ServerInfo(hooks_applied=True)) == []
+    assert hook_warnings(registered("block"), ServerInfo(hook_on_failure_supported=True)) == []
+
+
+def test_a_cli_that_registered_no_hooks_is_warned_of_if_there_are_any() -> None:
+    refused = ServerInfo(hooks_applied=False, hook_on_failure_supported=True)
+    assert hook_warnings(registered(), refused) == ["the CLI has not registered the hooks: none of them will be called"]
+    assert hook_warnings((), refused) == []

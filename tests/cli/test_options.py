@@ -10,7 +10,7 @@ import pytest
 
 from claude_actors.callbacks.hooks import Hooks
 from claude_actors.errors import ClaudeActorsError, InvalidOptions
-from claude_actors.options import Options, option_names
+from claude_actors.options import Options, option_default, option_names
 from claude_actors.options.rules import RULES
 
 UUID = "123e4567-e89b-42d3-a456-426614174000"
@@ -124,6 +124,32 @@ def test_an_unsound_value_is_refused_by_the_options_name(name: str, value: Any) 
     assert isinstance(caught.value, ValueError)
 
 
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"mcp_servers": {"a": {}}}, 'mcp_servers: \'a\' must have a "command" or a "url"'),
+        ({"mcp_servers": 5}, "mcp_servers: must be a mapping of names to servers, or a configuration file's path"),
+        (
+            {"can_use_tool": lambda name, given, context: None},
+            "can_use_tool: is called with (request, ctx), but takes (name, given, context)",
+        ),
+        ({"on_elicitation": lambda: None}, "on_elicitation: is called with (request, ctx), but takes ()"),
+        (
+            {"on_user_dialog": lambda request: None},
+            "on_user_dialog: is called with (request, ctx), but takes (request)",
+        ),
+        (
+            {"hooks": {"PreToolUse": [answer]}},
+            "hooks: must be a Hooks, on which callbacks are registered (@hooks.pre_tool_use, …)",
+        ),
+    ],
+)
+def test_a_refusal_says_what_would_do_instead(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidOptions) as caught:
+        Options(**values)
+    assert str(caught.value) == words
+
+
 @pytest.mark.parametrize(("names", "values"), CONFLICTS)
 def test_options_that_exclude_each_other_are_refused(names: str, values: dict[str, Any]) -> None:
     with pytest.raises(InvalidOptions, match=f"^{names}: "):
@@ -169,6 +195,12 @@ def test_changing_what_was_passed_in_changes_no_options() -> None:
     assert list(options.allowed_tools) == ["Bash"]
     with pytest.raises(TypeError):
         options.env["A"] = "3"  # type: ignore[index]
+
+
+def test_every_default_is_sound() -> None:
+    # Options that are left at their default are not looked at when Options are made.
+    for name in option_names():
+        assert RULES[name](option_default(name)) is None, name
 
 
 def test_replace_makes_a_checked_copy() -> None:

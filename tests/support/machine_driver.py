@@ -10,8 +10,8 @@ from claude_actors.events import Event
 from claude_actors.protocol import effects, inputs
 from claude_actors.protocol.callbacks import CallbackRules, HookRule
 from claude_actors.protocol.machine import MachineConfig, SessionMachine
-from claude_actors.wire.codec import decode_line
 from claude_actors.wire.control import Interrupt, OutboundRequest
+from claude_actors.wire.skim import skim_lines
 
 E = TypeVar("E", bound=effects.Effect)
 V = TypeVar("V", bound=Event)
@@ -32,10 +32,12 @@ class Driver:
         settings: dict[str, Any] = {"salt": "abcd1234", "rules": RULES} | config
         self.machine = SessionMachine(MachineConfig(**settings))
         self.now = 100.0
+        self.fed = 0
         self.log: list[effects.Effect] = []
         self.timers: set[str] = set()
 
     def feed(self, event: inputs.Input) -> list[effects.Effect]:
+        self.fed += 1
         if isinstance(event, inputs.TimerFired):
             self.timers.discard(event.key)
         out = self.machine.handle(event, self.now)
@@ -50,7 +52,7 @@ class Driver:
     def line(self, *frames: dict[str, Any] | bytes) -> list[effects.Effect]:
         """Receive frames, each through the real codec."""
         lines = [frame if isinstance(frame, bytes) else msgspec.json.encode(frame) for frame in frames]
-        return self.feed(inputs.FramesReceived([decode_line(line) for line in lines]))
+        return self.feed(inputs.FramesReceived(skim_lines(lines)))
 
     def running(self) -> Driver:
         self.feed(inputs.PortSpawned(42))

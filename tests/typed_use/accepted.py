@@ -5,42 +5,56 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from claude_actors.callbacks.approvals import Approvals
-from claude_actors.callbacks.auditing import Decision, audit
-from claude_actors.callbacks.context import CallbackContext
-from claude_actors.callbacks.hooks import Hooks
-from claude_actors.callbacks.policies import (
+import msgspec
+
+from claude_actors import (
+    Accept,
+    AddContext,
+    AddRules,
+    Allow,
+    Approvals,
+    Ask,
+    Block,
+    CallbackContext,
+    Cancelled,
+    Completed,
+    Continue,
+    Decision,
+    Decline,
+    Deferred,
+    Deny,
+    DialogRequest,
+    ElicitationRequest,
+    Hooks,
+    Image,
+    Options,
+    PendingApproval,
     PermissionCallback,
+    PermissionRule,
+    ReplaceInput,
+    ReplaceOutput,
+    Session,
+    StopTurn,
+    ToolPermissionRequest,
+    ToolServer,
+    UseWorktree,
     allow_tools,
+    audit,
     deny_tools,
     first_decision,
     read_only,
 )
-from claude_actors.callbacks.results import (
-    Accept,
-    AddContext,
-    Allow,
-    Ask,
-    Block,
-    Continue,
-    Deferred,
-    Deny,
-    ReplaceInput,
-    ReplaceOutput,
-    StopTurn,
-    UseWorktree,
-)
-from claude_actors.wire.hook_inputs import (
+from claude_actors.hook_events import (
     Elicitation,
     HookEvent,
     PermissionRequest,
     PostToolUse,
     PreToolUse,
+    SessionStart,
     Stop,
     UserPromptSubmit,
+    WorktreeCreate,
 )
-from claude_actors.wire.permissions import AddRules, PermissionRule, ToolPermissionRequest
-from claude_actors.wire.session_hook_inputs import SessionStart, WorktreeCreate
 
 hooks = Hooks()
 
@@ -145,3 +159,58 @@ callbacks: list[PermissionCallback] = [
     audit(first_decision(allow_tools("Bash", where={"command": "ls"}), permit), record),
     audit(approvals),
 ]
+
+# --- questions ---
+
+
+def fill_in_form(request: ElicitationRequest, ctx: CallbackContext) -> Accept | Decline:
+    return Accept({"name": request.message}) if request.requested_schema else Decline()
+
+
+async def choose(request: DialogRequest, ctx: CallbackContext) -> Completed | Cancelled:
+    return Completed({"choice": 1}) if request.dialog_kind == "choose" else Cancelled()
+
+
+# --- tools ---
+
+server = ToolServer("shop", version="1.2.0")
+
+
+class Order(msgspec.Struct):
+    """One parameter that is a Struct stands for all arguments."""
+
+    article: str
+    amount: int = 1
+
+
+@server.tool
+def price(article: str, amount: int = 1) -> float:
+    return len(article) * amount / 2
+
+
+@server.tool(name="order", always_load=True)
+async def place(order: Order, ctx: CallbackContext) -> Image | str:
+    return Image(b"") if order.amount else f"nothing for {ctx.session_id}"
+
+
+total: float = price("apple", amount=2)
+
+
+def raw_server(message: dict[str, Any]) -> dict[str, Any] | None:
+    return {"jsonrpc": "2.0", "id": message["id"], "result": {}} if "id" in message else None
+
+
+options = Options(
+    hooks=hooks,
+    can_use_tool=first_decision(allow_tools("Read"), approvals),
+    on_elicitation=fill_in_form,
+    on_user_dialog=choose,
+    mcp_servers={"shop": server, "raw": raw_server, "files": {"command": "files-server"}},
+)
+
+
+def review(session: Session) -> None:
+    for pending in session.permissions():
+        waiting: PendingApproval = pending
+        answered: bool = waiting.allow(updated_permissions=pending.suggestions) or waiting.deny("too late anyhow")
+        assert answered or waiting.done

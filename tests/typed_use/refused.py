@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from claude_actors.callbacks.approvals import Approvals, PendingApproval
-from claude_actors.callbacks.context import CallbackContext
-from claude_actors.callbacks.hooks import Hooks
-from claude_actors.callbacks.policies import PermissionCallback, allow_tools, first_decision
-from claude_actors.callbacks.results import Accept, AddContext, Allow, Ask, Block, Deny, ReplaceOutput
-from claude_actors.wire.hook_inputs import HookEvent, PostToolUse, PreToolUse, Stop, UserPromptSubmit
-from claude_actors.wire.permissions import SetMode, ToolPermissionRequest
-from claude_actors.wire.session_hook_inputs import SessionEnd
+from claude_actors import (
+    Accept,
+    AddContext,
+    Allow,
+    Approvals,
+    Ask,
+    Block,
+    CallbackContext,
+    Decline,
+    Deny,
+    DialogRequest,
+    ElicitationRequest,
+    Hooks,
+    Options,
+    PendingApproval,
+    PermissionCallback,
+    ReplaceOutput,
+    SetMode,
+    ToolPermissionRequest,
+    ToolServer,
+    allow_tools,
+    first_decision,
+)
+from claude_actors.hook_events import HookEvent, PostToolUse, PreToolUse, SessionEnd, Stop, UserPromptSubmit
 
 hooks = Hooks()
 
@@ -100,3 +116,29 @@ def value_mistakes() -> None:
     def review(pending: PendingApproval, approvals: Approvals) -> Any:
         pending.allow("ls")  # type: ignore[arg-type]
         return approvals.mailbox.get().answer()  # type: ignore[attr-defined]
+
+
+def option_mistakes() -> None:
+    def answers_yes(request: ElicitationRequest, ctx: CallbackContext) -> bool:
+        return True
+
+    def declines(request: DialogRequest, ctx: CallbackContext) -> Decline:
+        return Decline()
+
+    Options(on_elicitation=answers_yes)  # type: ignore[arg-type]
+    Options(on_user_dialog=declines)  # type: ignore[arg-type]
+    Options(can_use_tool=lambda request: Allow())  # type: ignore[arg-type, misc]
+    Options(hooks=[])  # type: ignore[arg-type]
+    Options(permission_mode="yolo")  # type: ignore[arg-type]
+
+
+def tool_mistakes() -> None:
+    server = ToolServer("shop")
+
+    @server.tool
+    def price(article: str) -> float:
+        return len(article) / 2
+
+    # A registered tool is still the function that it was.
+    price(3)  # type: ignore[arg-type]
+    server.tool(nme="price")  # type: ignore[call-overload]

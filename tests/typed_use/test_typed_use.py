@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
+import pytest
 from typed_use import accepted, refused
 
-from claude_actors.callbacks.context import CallbackContext
-from claude_actors.callbacks.results import Allow, Deny
+import claude_actors
+from claude_actors import Allow, CallbackContext, Deny, ToolPermissionRequest, hook_events
 from claude_actors.callbacks.translate import hook_answer, permission_answer
-from claude_actors.wire.hook_inputs import PreToolUse
-from claude_actors.wire.permissions import ToolPermissionRequest
+from claude_actors.hook_events import PreToolUse
 
 HERE = Path(__file__).parent
 REFUSED = Path(refused.__file__).read_text()
@@ -23,6 +25,20 @@ def test_mypy_reads_these_files_strictly() -> None:
     assert settings["strict"] is True
     assert "tests" in settings["files"]
     assert "exclude" not in settings
+
+
+@pytest.mark.parametrize("module", [accepted, refused])
+def test_the_examples_use_public_names_only(module: ModuleType) -> None:
+    public = {"claude_actors": claude_actors.__all__, "claude_actors.hook_events": hook_events.__all__}
+    imports = [node for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text())) if is_ours(node)]
+    assert len(imports) == 2
+    for node in imports:
+        assert isinstance(node, ast.ImportFrom)
+        assert {alias.name for alias in node.names} <= set(public[str(node.module)])
+
+
+def is_ours(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and str(node.module).startswith("claude_actors")
 
 
 def test_every_mistake_names_the_error_that_it_must_give() -> None:
