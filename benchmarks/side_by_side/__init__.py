@@ -1,0 +1,1 @@
+"""The official SDK and this library on the same emitters: what `benchmarks/run.py` runs."""
