@@ -30,11 +30,12 @@ class PendingApproval:
     somebody else had answered or the question was withdrawn.
     """
 
-    __slots__ = ("_future", "id", "request", "session_id")
+    __slots__ = ("_future", "id", "request", "session", "session_id")
 
     def __init__(self, request: ToolPermissionRequest, ctx: CallbackContext, future: PendingDecision) -> None:
         self.request = request
         self.id = ctx.request_id
+        self.session = ctx.session
         self.session_id = ctx.session_id
         self._future = future
 
@@ -100,18 +101,44 @@ class PendingApproval:
 
 
 class Approvals:
-    """A permission callback that puts each request into `mailbox`; one object may serve many sessions.
+    """A permission callback that has each request wait for a person; one object may serve many sessions.
 
     People are slow: give the session a permission timeout that they can keep. A request that nobody answers in time is
     denied. The mailbox still holds what was withdrawn meanwhile: look at `withdrawn`, or at what `allow` returns.
     """
 
     def __init__(self, *, name: str = "permissions") -> None:
-        limits = MailboxLimits(max_items=MAX_WAITING)
-        self.mailbox: Mailbox[PendingApproval] = Mailbox(None, limits=limits, overflow="drop_oldest", name=name)
+        self._name = name
+        self._mailbox: Mailbox[PendingApproval] | None = None
         self._lock = threading.Lock()
         self._pending: dict[PendingApproval, None] = {}
+        self._sessions: dict[int, Mailbox[PendingApproval]] = {}
         self._closed = False
+
+    @property
+    def mailbox(self) -> Mailbox[PendingApproval]:
+        """The requests of all sessions, from those on that wait when it is first asked for; one session's own are in
+        `session.permissions()`.
+        """
+        # Made only for who reads it: it would else keep thousands of sessions in memory that ended long ago.
+        with self._lock:
+            if self._mailbox is None:
+                limits = MailboxLimits(max_items=MAX_WAITING)
+                self._mailbox = Mailbox(None, limits=limits, overflow="drop_oldest", name=self._name)
+                self._mailbox.put_many(list(self._pending))
+                if self._closed:
+                    self._mailbox.close()
+            return self._mailbox
+
+    def attach(self, session: object, mailbox: Mailbox[PendingApproval]) -> None:
+        """Put the requests of `session` into `mailbox` too; for the session."""
+        with self._lock:
+            self._sessions[id(session)] = mailbox
+
+    def detach(self, session: object) -> None:
+        """End that; for the session."""
+        with self._lock:
+            self._sessions.pop(id(session), None)
 
     def __call__(self, request: ToolPermissionRequest, ctx: CallbackContext) -> PendingDecision:
         """Park the request; the future is done when somebody has answered, and is cancelled to withdraw it."""
@@ -120,25 +147,31 @@ class Approvals:
         with self._lock:
             self._pending[pending] = None
             closed = self._closed
+            mailboxes = (self._mailbox, self._sessions.get(id(ctx.session)))
         pending.on_done(self._forget)
         if closed:
             pending.deny("nobody is there to approve")
-        else:
-            self.mailbox.put(pending)
+            return future
+        for mailbox in mailboxes:
+            if mailbox is not None:
+                mailbox.put(pending)
         return future
 
-    def pending(self) -> tuple[PendingApproval, ...]:
-        """Return the questions that wait now, oldest first."""
+    def pending(self, session: object = None) -> tuple[PendingApproval, ...]:
+        """Return the questions that wait now, oldest first; with `session`, only its own."""
         with self._lock:
-            return tuple(self._pending)
+            waiting = tuple(self._pending)
+        return waiting if session is None else tuple(one for one in waiting if one.session is session)
 
     def close(self, message: str = "nobody is there to approve") -> None:
         """Deny what waits and all that comes, and end the mailbox. Idempotent."""
         with self._lock:
             self._closed = True
+            mailbox = self._mailbox
         for pending in self.pending():
             pending.deny(message)
-        self.mailbox.close()
+        if mailbox is not None:
+            mailbox.close()
 
     def _forget(self, pending: PendingApproval) -> None:
         with self._lock:

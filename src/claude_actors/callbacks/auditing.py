@@ -10,10 +10,10 @@ from concurrent.futures import Future
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import msgspec
-import structlog
 
 from claude_actors.callbacks.context import CallbackContext
 from claude_actors.callbacks.results import Allow, Deny
+from claude_actors.logs import get_logger
 from claude_actors.wire.permissions import ToolPermissionRequest
 
 R = TypeVar("R")
@@ -49,7 +49,7 @@ def audit(policy: Callable[[ToolPermissionRequest, CallbackContext], R], sink: S
 
     The log gets `permission_decided` without the message of the decision, which may quote the tool's input.
     """
-    return Audited(policy, _sink_function(structlog.get_logger() if sink is None else sink))
+    return Audited(policy, _sink_function(get_logger("claude_actors.permissions") if sink is None else sink))
 
 
 class Audited(Generic[R]):

@@ -28,6 +28,7 @@ from claude_actors.callbacks.results import (
     UseWorktree,
     WatchPaths,
 )
+from claude_actors.errors import InvalidCallbackResult
 from claude_actors.wire.hook_inputs import HookEvent
 from claude_actors.wire.hooks import AsyncHookOutput, HookOutput
 
@@ -55,7 +56,7 @@ def _deferred(_event: str, _input: HookEvent | None, result: Deferred) -> JSON:
 
 
 def _allow(event: str, _input: HookEvent | None, result: Allow) -> JSON:
-    updated_input = None if result.updated_input is None else dict(result.updated_input)
+    updated_input = None if result.updated_input is None else input_on_wire(result.updated_input)
     if event == "PermissionRequest":
         decision = {"behavior": "allow", "updatedInput": updated_input, "updatedPermissions": updates_on_wire(result)}
         return _specific(event, decision={name: value for name, value in decision.items() if value is not None})
@@ -95,7 +96,9 @@ def _with_message(output: JSON, system_message: str | None) -> JSON:
 
 
 def _replace_input(event: str, _input: HookEvent | None, result: ReplaceInput) -> JSON:
-    return _specific(event, updatedInput=dict(result.updated_input), additionalContext=result.additional_context)
+    return _specific(
+        event, updatedInput=input_on_wire(result.updated_input), additionalContext=result.additional_context
+    )
 
 
 def _replace_output(event: str, given: HookEvent | None, result: ReplaceOutput) -> JSON:
@@ -122,7 +125,11 @@ def _display(event: str, _input: HookEvent | None, result: Display) -> JSON:
 
 
 def _elicited(event: str, _input: HookEvent | None, result: Accept | Decline | Cancel) -> JSON:
-    return _specific(event, **elicitation_action(result))
+    output = _specific(event, **elicitation_action(result))
+    if isinstance(result, Accept):
+        return output
+    # The CLI (2.1.326) reads no action from a hook of ours and would go on to ask; a block it heeds, as a decline.
+    return {"decision": "block", "reason": "declined by a hook", **output}
 
 
 BUILDERS: Final[Mapping[type, Callable[[str, HookEvent | None, Any], JSON]]] = {
@@ -147,10 +154,29 @@ BUILDERS: Final[Mapping[type, Callable[[str, HookEvent | None, Any], JSON]]] = {
 
 
 def updates_on_wire(result: Allow) -> list[JSON] | None:
-    """Return `updated_permissions` as JSON, or None if there are none to send."""
+    """Return `updated_permissions` as JSON, or None if there are none to send. Raises `InvalidCallbackResult`."""
     if result.updated_permissions is None:
         return None
-    return [dict(update) if isinstance(update, Mapping) else update.raw for update in result.updated_permissions]
+    return [_update_on_wire(update) for update in result.updated_permissions]
+
+
+def _update_on_wire(update: object) -> JSON:
+    if isinstance(update, Mapping):
+        return dict(update)
+    raw = getattr(update, "raw", None)
+    if not isinstance(raw, dict):
+        raise InvalidCallbackResult(
+            f"updated_permissions holds {type(update).__name__}; it takes suggestions of the request, updates such as "
+            "AddRules or SetMode, or mappings"
+        )
+    return raw
+
+
+def input_on_wire(updated_input: object) -> JSON:
+    """Return a changed input as JSON. Raises `InvalidCallbackResult` for what is no mapping."""
+    if not isinstance(updated_input, Mapping):
+        raise InvalidCallbackResult(f"updated_input must be a mapping, not {type(updated_input).__name__}")
+    return dict(updated_input)
 
 
 def elicitation_action(result: Accept | Decline | Cancel) -> JSON:

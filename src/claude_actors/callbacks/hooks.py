@@ -16,6 +16,7 @@ import msgspec
 from claude_actors.callbacks import outcomes as may
 from claude_actors.callbacks.context import CallbackContext
 from claude_actors.callbacks.outcomes import HookResult, OnFailure, can_block
+from claude_actors.callbacks.signatures import signature_complaint
 from claude_actors.errors import InvalidOptions
 from claude_actors.wire import hook_inputs as turn
 from claude_actors.wire import session_hook_inputs as life
@@ -147,6 +148,12 @@ class Hooks:
         """Return what is registered now, in order; later registrations do not change it."""
         return tuple(self._registrations)
 
+    def copy(self) -> Hooks:
+        """Return a registry of what is registered now, under the same ids; what is registered later is not in it."""
+        other = Hooks()
+        other._registrations = list(self.registrations())
+        return other
+
     def wire_config(self, grace: float = DEFAULT_GRACE) -> dict[str, list[dict[str, Any]]]:
         """Return initialize's `hooks` for what is registered now; see the function `wire_config`."""
         return wire_config(self.registrations(), grace)
@@ -160,6 +167,8 @@ class Hooks:
     def _add(self, event: str, matcher: str | None, timeout: float, on_failure: OnFailure, function: Any) -> None:
         if not callable(function):
             raise InvalidOptions(f"a hook on {event} must be callable, not {type(function).__name__}")
+        if complaint := signature_complaint(function, "event"):
+            raise InvalidOptions(f"a hook on {event} {complaint}")
         with self._lock:
             hook_id = f"hook_{len(self._registrations)}"
             self._registrations.append(HookRegistration(hook_id, event, matcher, timeout, on_failure, function))

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
@@ -103,7 +102,9 @@ class FirstDecision:
             return decided
         verdict = self._ask_from(index, request, ctx)
         if isinstance(verdict, Future):
-            found: PermissionResult = await asyncio.wrap_future(verdict)
+            from asyncio import wrap_future  # 40 ms that a program without coroutines never needs
+
+            found: PermissionResult = await wrap_future(verdict)
             return found
         return await verdict if isinstance(verdict, Awaitable) else verdict
 

@@ -24,7 +24,10 @@ class Continue(msgspec.Struct, frozen=True):
 
 
 class StopTurn(msgspec.Struct, frozen=True):
-    """End the running turn; the session goes on and takes the next prompt."""
+    """End the running turn; the session goes on and takes the next prompt.
+
+    On `PreToolUse` the tool that was asked about still runs: `Deny(message, interrupt=True)` prevents that too.
+    """
 
     reason: str
     system_message: str | None = None
@@ -68,7 +71,8 @@ class Ask(msgspec.Struct, frozen=True):
 class Block(msgspec.Struct, frozen=True):
     """Do not let it happen (a tool, a prompt, a compaction); the model or the user reads `reason`.
 
-    On `Stop` the model goes on instead of ending its turn; after a tool has run, `reason` is feedback to the model.
+    On `Stop` the model goes on instead of ending its turn; after a tool has run, `reason` is feedback to the model; on
+    `PostToolBatch` the turn ends.
     """
 
     reason: str
@@ -125,7 +129,10 @@ class Display(msgspec.Struct, frozen=True):
 
 
 class Accept(msgspec.Struct, frozen=True):
-    """Answer an MCP server's question with these values."""
+    """Answer an MCP server's question with these values.
+
+    For `on_elicitation`. The CLI (2.1.326) does not heed it from a hook, and asks all the same.
+    """
 
     content: Mapping[str, Any] | None = None
 
@@ -135,7 +142,7 @@ class Decline(msgspec.Struct, frozen=True):
 
 
 class Cancel(msgspec.Struct, frozen=True):
-    """Dismiss an MCP server's question without an answer."""
+    """Dismiss an MCP server's question without an answer; the CLI takes it for a decline if it comes from a hook."""
 
 
 class Completed(msgspec.Struct, frozen=True):

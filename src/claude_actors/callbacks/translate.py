@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 import msgspec
+from msgspec import UNSET
 
-from claude_actors.callbacks.hook_outputs import BUILDERS, JSON, elicitation_action, updates_on_wire
+from claude_actors.callbacks.hook_outputs import BUILDERS, JSON, elicitation_action, input_on_wire, updates_on_wire
 from claude_actors.callbacks.hooks import HookRegistration
 from claude_actors.callbacks.outcomes import accepted_results
 from claude_actors.callbacks.results import (
@@ -28,6 +29,13 @@ from claude_actors.callbacks.results import (
     StopTurn,
 )
 from claude_actors.errors import InvalidCallbackResult
+from claude_actors.wire.answers import (
+    DialogCancelled,
+    DialogCompleted,
+    ElicitationReply,
+    PermissionAllow,
+    PermissionDeny,
+)
 from claude_actors.wire.hook_inputs import HookEvent
 
 _UNIVERSAL: Final = (Continue, StopTurn, Deferred)
@@ -50,12 +58,16 @@ class CarriesInput(Protocol):
 
 # --- hooks ---
 
+_NO_OPINION: Final = HookAnswer({"continue": True})
+
 
 def hook_answer(registration: HookRegistration, event: HookEvent, value: object) -> HookAnswer:
     """Translate a hook's result. Raises `InvalidCallbackResult` for a value that is no result at all."""
+    if value is None:
+        return _NO_OPINION
     if isinstance(value, Mapping):
         return HookAnswer(dict(value))
-    result = _adapt(registration.event, Continue() if value is None else value)
+    result = _adapt(registration.event, value)
     build = BUILDERS.get(type(result))
     if build is None:
         raise InvalidCallbackResult(f"a hook on {registration.event} returned {_kind(value)}, which is no hook result")
@@ -100,21 +112,17 @@ def permission_answer(request: CarriesInput, value: object) -> JSON:
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Deny):
-        return {"behavior": "deny", "message": value.message, "interrupt": value.interrupt}
+        return PermissionDeny(value.message, value.interrupt).to_wire()
     if not isinstance(value, Allow):
         raise InvalidCallbackResult(f"a permission callback returned {_kind(value)} instead of Allow or Deny")
-    # The CLI refuses a null input and fails the tool, so an unchanged one is sent back.
-    answer = {
-        "behavior": "allow",
-        "updatedInput": dict(request.input if value.updated_input is None else value.updated_input),
-    }
+    updated = dict(request.input) if value.updated_input is None else input_on_wire(value.updated_input)
     updates = updates_on_wire(value)
-    return answer if updates is None else answer | {"updatedPermissions": updates}
+    return PermissionAllow(updated, UNSET if updates is None else updates).to_wire()
 
 
 def permission_fallback(reason: str) -> JSON:
     """Return the answer for a permission callback that gave none: deny."""
-    return {"behavior": "deny", "message": reason, "interrupt": False}
+    return PermissionDeny(reason).to_wire()
 
 
 # --- elicitation and dialogs ---
@@ -131,16 +139,16 @@ def elicitation_answer(value: object) -> JSON:
 
 def elicitation_fallback() -> JSON:
     """Return the answer for a question that nobody has answered: decline."""
-    return {"action": "decline"}
+    return ElicitationReply("decline").to_wire()
 
 
 def dialog_answer(value: object) -> JSON:
     """Translate the answer to a dialog. Raises `InvalidCallbackResult`."""
     match value:
         case Completed(result):
-            return {"behavior": "completed", "result": result}
+            return DialogCompleted(result).to_wire()
         case Cancelled():
-            return {"behavior": "cancelled"}
+            return DialogCancelled().to_wire()
         case Mapping():
             return dict(value)
     raise InvalidCallbackResult(f"a dialog callback returned {_kind(value)} instead of Completed or Cancelled")
@@ -148,7 +156,7 @@ def dialog_answer(value: object) -> JSON:
 
 def dialog_fallback() -> JSON:
     """Return the answer for a dialog that nobody has answered: cancelled."""
-    return {"behavior": "cancelled"}
+    return DialogCancelled().to_wire()
 
 
 def _kind(value: object) -> str:

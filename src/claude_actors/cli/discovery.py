@@ -38,37 +38,36 @@ def find_cli(options: Options | None = None) -> Path:
     Looks at the file system. Raises CLINotFound, which lists where it looked, and SpawnFailed when a program was named
     that exists but cannot be executed.
     """
+    places = search_places(options)
+    found = next(filter(_is_program, places), None)
+    if found is not None:
+        return found
+    if _is_one_file(_named(options or Options())) and places[0].exists():
+        reason = "it is a directory" if places[0].is_dir() else "it is not executable (chmod +x)"
+        raise SpawnFailed(program=str(places[0]), reason=reason)
+    raise CLINotFound(searched=[str(place) for place in places])
+
+
+def search_places(options: Options | None = None) -> tuple[Path, ...]:
+    """Return every path that `find_cli` looks at, in its order; if a program is named, only where that can be."""
     options = options or Options()
     search_path = options.env.get("PATH") or os.environ.get("PATH", os.defpath)
+    name = _named(options)
+    if name is None:
+        return tuple(_candidates(search_path))
+    if _is_one_file(name):
+        return (Path(os.path.abspath(os.path.expanduser(name))),)
+    return tuple(_path_entries(name, search_path))
+
+
+def _named(options: Options) -> str | None:
     named = options.cli_path or options.env.get(VARIABLE) or os.environ.get(VARIABLE)
-    if named:
-        return _named(os.fspath(named), search_path)
-    searched: list[str] = []
-    for candidate in _candidates(search_path):
-        if _is_program(candidate):
-            return candidate
-        searched.append(str(candidate))
-    raise CLINotFound(searched=searched)
+    return os.fspath(named) if named else None
 
 
-def _named(name: str, search_path: str) -> Path:
-    if os.sep not in name:
-        return _on_path(name, search_path)
-    path = Path(os.path.abspath(os.path.expanduser(name)))
-    if not path.exists():
-        raise CLINotFound(searched=[str(path)])
-    if not _is_program(path):
-        reason = "it is a directory" if path.is_dir() else "it is not executable (chmod +x)"
-        raise SpawnFailed(program=str(path), reason=reason)
-    return path
-
-
-def _on_path(name: str, search_path: str) -> Path:
-    candidates = list(_path_entries(name, search_path))
-    found = next(filter(_is_program, candidates), None)
-    if found is None:
-        raise CLINotFound(searched=[str(candidate) for candidate in candidates])
-    return found
+def _is_one_file(name: str | None) -> bool:
+    """Say whether a name is a path; one without a slash is looked for on PATH."""
+    return name is not None and os.sep in name
 
 
 def _candidates(search_path: str) -> Iterator[Path]:

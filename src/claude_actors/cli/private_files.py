@@ -10,8 +10,6 @@ import contextlib
 import fcntl
 import os
 import pwd
-import shutil
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -50,6 +48,8 @@ class PrivateFiles:
         """Remove the files and their directory; what is gone already is no error."""
         with self._removing:
             if self._directory is not None:
+                import shutil  # with its archives, 5 ms that few programs need
+
                 shutil.rmtree(self._directory, ignore_errors=True)
             if self._lock_fd is not None:
                 os.close(self._lock_fd)
@@ -57,6 +57,8 @@ class PrivateFiles:
 
     def _ensure_directory(self) -> Path:
         if self._directory is None:
+            import tempfile
+
             remove_abandoned()
             self._directory = Path(tempfile.mkdtemp(prefix=PREFIX))
             self._lock_fd = os.open(self._directory, os.O_RDONLY)
@@ -74,6 +76,9 @@ class PrivateFiles:
 
 def remove_abandoned() -> None:
     """Remove the directories whose owner was killed: the kernel has let go of its lock."""
+    import shutil
+    import tempfile
+
     for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         try:
             if time.time() - directory.stat().st_mtime > SETTLED_AFTER and _is_unlocked(directory):

@@ -6,8 +6,9 @@ The table in `claude_actors.cli.rows` is written in these words, so that argv an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from claude_actors.cli.draft import Draft
 from claude_actors.options import option_default
@@ -24,8 +25,7 @@ class Route(Protocol):
     def apply(self, value: Any, draft: Draft) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """`--flag=value`."""
 
     flag: str
@@ -38,8 +38,7 @@ class Flag:
         draft.value(self.flag, value)
 
 
-@dataclass(frozen=True, slots=True)
-class Switch:
+class Switch(Struct, frozen=True):
     """`--flag`, when the option differs from its default."""
 
     flag: str
@@ -52,8 +51,7 @@ class Switch:
         draft.switch(self.flag)
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Struct, frozen=True):
     """`--flag=a,b,c`."""
 
     flag: str
@@ -66,8 +64,7 @@ class Joined:
         draft.value(self.flag, ",".join(value))
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
+class Repeated(Struct, frozen=True):
     """`--flag=a --flag=b`."""
 
     flag: str
@@ -81,8 +78,7 @@ class Repeated:
             draft.value(self.flag, item)
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A variable in the child's environment; `text` replaces the value where the value is only a switch."""
 
     name: str
@@ -96,8 +92,7 @@ class Variable:
         draft.env[self.name] = self.text or str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """A field of the initialize request, so that it is neither on argv nor bounded by it."""
 
     name: str
@@ -111,8 +106,7 @@ class Field:
         draft.initialize[self.name] = self.encode(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Custom:
+class Custom(Struct, frozen=True):
     """A translation of its own; `becomes` tells it in words."""
 
     becomes: str
@@ -122,8 +116,7 @@ class Custom:
         self.translate(value, draft)
 
 
-@dataclass(frozen=True, slots=True)
-class Ours:
+class Ours(Struct, frozen=True):
     """An option that this library itself acts upon; nothing of it reaches the CLI."""
 
     becomes: str = "—"
@@ -132,8 +125,7 @@ class Ours:
         pass
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """Nothing: this form cannot honour the option."""
 
     becomes: str = "not honoured"
@@ -142,8 +134,7 @@ class Refused:
         pass
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One option: what it becomes in a session, in a one-shot query (the same, unless said), and what it is for.
 
     A row acts only when its option differs from the default, unless `always` is set.
@@ -168,4 +159,5 @@ class Row:
 
     def differs(self, value: object) -> bool:
         """Tell whether `value` is other than the option's default."""
-        return bool(value != option_default(self.name))
+        default = option_default(self.name)
+        return value is not default and bool(value != default)

@@ -154,7 +154,7 @@ CLI_ROWS: Final[tuple[Row, ...]] = (
     Row(
         "verbatim_prompts",
         Ours("`client_composed` in each user frame"),
-        "Prompts as written: no @file, no slash command.",
+        "Prompts as written: no @file, no slash command. Needs CLI 2.1.248; older ones expand them all the same.",
         query=_REFUSED,
     ),
     # What comes out.

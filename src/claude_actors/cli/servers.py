@@ -41,6 +41,14 @@ def sdk_entry(name: str) -> dict[str, str]:
     return {"type": "sdk", "name": name}
 
 
+def named_servers(servers: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return all servers as `mcp_set_servers` takes them."""
+    in_process, external = split_servers(servers)
+    # Unlike --mcp-config, the request has no defaults: a program without `args` fails.
+    complete = {name: {"args": [], **config} if "command" in config else config for name, config in external.items()}
+    return {**{name: sdk_entry(name) for name in in_process}, **complete}
+
+
 def add_servers(servers: Mapping[str, Any] | str | os.PathLike[str], draft: Draft) -> None:
     """Name all servers to the CLI; those of this process only in a session, since a one-shot run cannot reach them."""
     if not isinstance(servers, Mapping):

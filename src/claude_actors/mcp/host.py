@@ -6,10 +6,9 @@ wraps what comes back with `mcp_answer` or, when nothing usable came in time, `m
 
 from __future__ import annotations
 
-import asyncio
 import concurrent.futures
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from claude_actors.callbacks.context import CallbackContext
@@ -51,7 +50,7 @@ def host_for(name: str, server: object, run_on_loop: RunOnLoop | None = None) ->
     `server` is a `ToolServer`, a raw handler, a server object of the `mcp` package (which needs `run_on_loop`), the
     official SDK's `{"type": "sdk", "instance": …}`, or a ready host. Raises `InvalidOptions` for anything else.
     """
-    server = _unwrapped(server)
+    server = served(server)
     if isinstance(server, ToolServer):
         return ToolServerHost(server)
     if _is_official(server):
@@ -66,14 +65,32 @@ def host_for(name: str, server: object, run_on_loop: RunOnLoop | None = None) ->
     )
 
 
+def check_server(name: str, server: object) -> None:
+    """Raise `InvalidOptions` for what `host_for` could not host."""
+    host_for(name, server, _never_run)
+
+
 def is_in_process(server: object) -> bool:
     """Say whether a value of `Options.mcp_servers` is served by this process, not by the CLI from a configuration."""
-    return not isinstance(server, Mapping) or "instance" in server
+    return not isinstance(server, Mapping) or server.get("type") == "sdk"
+
+
+def is_replaced(old: object, new: object) -> bool:
+    """Say whether both are served by this process, and are not the same server."""
+    both = old is not None and is_in_process(old) and is_in_process(new)
+    return both and served(old) is not served(new)
+
+
+def served(server: object) -> object:
+    """Give the server itself, taken out of the official SDK's `{"type": "sdk", "instance": …}`."""
+    return server["instance"] if isinstance(server, Mapping) and "instance" in server else server
 
 
 async def settled(outcome: Outcome) -> JsonObject | None:
     """Await what `McpHost.handle` gave, whichever of its forms it is. Cancelling this cancels the call."""
     if isinstance(outcome, concurrent.futures.Future):
+        import asyncio  # 20 ms, and loaded already where a coroutine runs
+
         return await asyncio.wrap_future(outcome)
     return await outcome if isinstance(outcome, Awaitable) else outcome
 
@@ -92,6 +109,14 @@ def mcp_fallback(message: object, reason: str) -> JsonObject:
     """Make the payload that fails this one message: JSON-RPC internal error, with the id as it came."""
     message_id = message.get("id") if isinstance(message, dict) else None
     return {"mcp_response": jsonrpc.failure(message_id, jsonrpc.INTERNAL_ERROR, reason)}
+
+
+def tool_use_id_of(message: object) -> str | None:
+    """Find the tool use that the CLI made a `tools/call` for, as hooks and messages name it."""
+    params = message.get("params") if isinstance(message, dict) else None
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    found = meta.get("claudecode/toolUseId") if isinstance(meta, dict) else None
+    return found if isinstance(found, str) else None
 
 
 class RawHost:
@@ -114,15 +139,15 @@ class RawHost:
         """Nothing is kept."""
 
 
-def _unwrapped(server: object) -> object:
-    return server["instance"] if isinstance(server, Mapping) and "instance" in server else server
-
-
 def _is_official(server: object) -> bool:
     # By name, so that the mcp package is imported only where somebody uses it.
     if any(base.__module__.partition(".")[0] == "mcp" for base in type(server).__mro__):
         return True
     return "_mcp_server" in getattr(server, "__dict__", ())  # the independent fastmcp package's
+
+
+def _never_run(coroutine: Coroutine[Any, Any, Any]) -> concurrent.futures.Future[Any]:
+    raise AssertionError(f"a server that is only looked at wants to run {coroutine!r}")
 
 
 def _official_host(name: str, server: object, run_on_loop: RunOnLoop | None) -> McpHost:

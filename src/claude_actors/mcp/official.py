@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import concurrent.futures
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from claude_actors.callbacks.context import CallbackContext
 from claude_actors.errors import InvalidOptions
 from claude_actors.mcp import jsonrpc
-from claude_actors.mcp.official_link import OfficialLink
+
+if TYPE_CHECKING:
+    from claude_actors.mcp.official_link import OfficialLink
 
 JsonObject = dict[str, Any]
 RunOnLoop = Callable[[Coroutine[Any, Any, Any]], concurrent.futures.Future[Any]]
@@ -69,12 +71,15 @@ class OfficialServerHost:
 
     async def _link_for(self, method: str) -> OfficialLink | str:
         """Give the live link, starting one where that is due, or the reason why there is none."""
-        if self._link is not None and self._link.ended and method == "initialize":
-            await self._link.close()
-            self._link = None
+        ended = self._link if self._link is not None and self._link.ended else None
+        if ended is not None and method == "initialize":
+            await ended.close()
+            self._link = None if self._link is ended else self._link
         if self._closed:
             return f"MCP server {self._name!r} is closed"
         if self._link is None:
+            from claude_actors.mcp.official_link import OfficialLink  # asyncio: 20 ms that few programs need
+
             self._link = OfficialLink(self._name, self._server)
         return f"MCP server {self._name!r} stopped: {self._link.end_reason}" if self._link.ended else self._link
 

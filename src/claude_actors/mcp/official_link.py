@@ -13,17 +13,17 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 import msgspec
-import structlog
 
+from claude_actors.logs import get_logger
 from claude_actors.mcp import jsonrpc
-from claude_actors.mcp.tool import describe
+from claude_actors.mcp.tool import describe, traceback_text
 
 JsonObject = dict[str, Any]
 
 # A server winds down in milliseconds; only a tool that ignores its cancellation holds one open, and is cancelled then.
 _CLOSE_GRACE: Final = 5.0
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -91,7 +91,8 @@ class OfficialLink:
         if not self._task.done():
             log.warning("mcp_server_close_forced", server=self._name, after=_CLOSE_GRACE)
             self._task.cancel()
-            await asyncio.wait({self._task})
+            # One that ignores even this is left behind: its loop must be able to end.
+            await asyncio.wait({self._task}, timeout=_CLOSE_GRACE)
 
     async def _run(self) -> None:
         try:
@@ -126,7 +127,7 @@ class OfficialLink:
     def _failed(self, error: BaseException) -> None:
         self.end_reason = describe(error)
         log.warning("mcp_server_failed", server=self._name, error=type(error).__name__)
-        log.debug("mcp_server_traceback", server=self._name, exc_info=error)
+        log.debug("mcp_server_traceback", server=self._name, traceback=traceback_text(error))
 
     def _end_requests(self) -> None:
         self.ended = True

@@ -124,7 +124,10 @@ def _check_parameter(tool: str, parameter: inspect.Parameter) -> None:
 
 def _unsupported(tool: str, what: str, annotation: object, error: TypeError) -> InvalidOptions:
     reason = str(error).strip().splitlines()[-1]
-    return InvalidOptions(f"tool {tool!r}: {what} has a type that JSON arguments cannot carry: {annotation} ({reason})")
+    return InvalidOptions(
+        f"tool {tool!r}: {what} has a type that JSON arguments cannot carry: {annotation} ({reason}); use a JSON type, "
+        "a Struct, dataclass, TypedDict, Enum, Literal or datetime, or convert a str in the function"
+    )
 
 
 def _is_context(parameter: inspect.Parameter) -> bool:

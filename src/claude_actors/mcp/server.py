@@ -40,6 +40,7 @@ class ToolServer:
         description: str | None = None,
         annotations: ToolAnnotations | Mapping[str, Any] | None = None,
         structured_output: bool = True,
+        always_load: bool = False,
         meta: Mapping[str, Any] | None = None,
     ) -> Callable[[F], F]: ...
 
@@ -47,7 +48,11 @@ class ToolServer:
         """Register a function, sync or async, and give it back unchanged.
 
         Its parameters are the tool's arguments; a single Struct parameter stands for the whole argument object, and a
-        `CallbackContext` is passed but not shown. Raises `InvalidOptions` for a signature that JSON cannot fill.
+        `CallbackContext` is passed but not shown. The description is the docstring's first paragraph; a parameter is
+        described by `Annotated[int, msgspec.Meta(description=...)]`. A declared record as return type becomes the
+        output schema unless `structured_output=False`. `always_load` puts the tool into the model's prompt from the
+        start, where the CLI would else let the model search for it. Raises `InvalidOptions` for a signature that JSON
+        cannot fill.
         """
         if function is None:
             return lambda decorated: self._register(decorated, settings)

@@ -6,17 +6,17 @@ without the paths of this machine. It must not know JSON-RPC, sessions or thread
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import re
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import msgspec
-import structlog
 
 from claude_actors.callbacks.context import CallbackContext
 from claude_actors.errors import InvalidOptions, ToolError
+from claude_actors.logs import get_logger
 from claude_actors.mcp.content import ToolResult, encodable, error_result, structured, to_result
 from claude_actors.mcp.schema import Arguments, Output, arguments_of, is_coroutine_function, output_of, signature_of
 
@@ -27,7 +27,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PATH: Final = re.compile(r"(?<![\w:/.\\])(?:[A-Za-z]:\\|~?/)[\w.+@~-]+(?:[/\\][\w.+@~-]+)+")
 _LONGEST_MESSAGE: Final = 2_000
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 
 class ToolAnnotations(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -66,6 +66,8 @@ class Tool(msgspec.Struct, frozen=True):
         return self._awaited(value) if inspect.isawaitable(value) else self._returned(value)
 
     async def _awaited(self, value: Awaitable[Any]) -> JsonObject:
+        import asyncio  # 20 ms, and loaded already where a coroutine runs
+
         try:
             returned = await value
         except (GeneratorExit, asyncio.CancelledError):
@@ -90,7 +92,7 @@ class Tool(msgspec.Struct, frozen=True):
         if isinstance(error, ToolError):
             return error_result(str(error) or self.name + " refused")
         log.warning("tool_raised", tool=self.name, error=type(error).__name__)
-        log.debug("tool_traceback", tool=self.name, exc_info=error)
+        log.debug("tool_traceback", tool=self.name, traceback=traceback_text(error))
         return error_result(describe(error))
 
 
@@ -102,6 +104,7 @@ def make_tool(
     description: str | None = None,
     annotations: ToolAnnotations | Mapping[str, Any] | None = None,
     structured_output: bool = True,
+    always_load: bool = False,
     meta: Mapping[str, Any] | None = None,
 ) -> Tool:
     """Read a function's name, docstring and signature into a tool; raises `InvalidOptions` for what cannot be one."""
@@ -114,7 +117,7 @@ def make_tool(
         "description": first_paragraph(function) if description is None else description,
         "annotations": None if annotations is None else msgspec.to_builtins(annotations),
         "outputSchema": None if output is None else output.schema,
-        "_meta": None if meta is None else msgspec.to_builtins(meta),
+        "_meta": {**(meta or {}), **({"anthropic/alwaysLoad": True} if always_load else {})},
     }
     listing = {"name": called, "inputSchema": arguments.schema}
     listing |= {key: value for key, value in optional.items() if value}
@@ -135,6 +138,11 @@ def describe(error: BaseException) -> str:
     if len(text) > _LONGEST_MESSAGE:
         text = text[:_LONGEST_MESSAGE] + "…"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def traceback_text(error: BaseException) -> str:
+    """Write a traceback plainly: structlog's own rendering took 300 ms, which an event loop cannot spare."""
+    return "".join(traceback.format_exception(error))
 
 
 def _text_of(error: BaseException) -> str:

@@ -5,17 +5,20 @@ It must not know how calls are scheduled: a sync tool blocks in the caller's thr
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import threading
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from claude_actors.callbacks.context import CallbackContext
 from claude_actors.mcp import jsonrpc
 from claude_actors.mcp.content import error_result
 from claude_actors.mcp.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, ProtocolError
 from claude_actors.mcp.server import ToolServer
+
+if TYPE_CHECKING:
+    import asyncio
 
 JsonObject = dict[str, Any]
 
@@ -66,15 +69,20 @@ class ToolServerHost:
         if arguments is not None and not isinstance(arguments, dict):
             raise ProtocolError(INVALID_PARAMS, "arguments must be an object")
         call = self._began(request.id, ctx)
-        result = tool.start(arguments or {}, ctx)
-        if inspect.isawaitable(result):
-            return self._awaited(call, result)
+        start = partial(tool.start, arguments or {}, ctx)
+        if tool.is_async:
+            return _Later(partial(self._on_loop, call, start))
+        result = start()
+        if inspect.isawaitable(result):  # a coroutine unannounced
+            return _Later(partial(self._on_loop, call, lambda: result))
         self._forget(call)
         return call.reply(result)
 
-    async def _awaited(self, call: _RunningCall, result: Awaitable[JsonObject]) -> JsonObject:
+    async def _on_loop(self, call: _RunningCall, start: Callable[[], JsonObject | Awaitable[JsonObject]]) -> JsonObject:
+        import asyncio  # 20 ms, and loaded already where a coroutine runs
+
         try:
-            return call.reply(await call.as_task(result))
+            return call.reply(await call.result_of(start))
         except asyncio.CancelledError:
             if _is_being_cancelled():
                 raise
@@ -106,24 +114,31 @@ class _RunningCall:
 
     def __init__(self, message_id: str | int, ctx: CallbackContext) -> None:
         self.id, self.ctx = message_id, ctx
-        self._withdrawn = False
+        self._withdrawn = threading.Event()
         self._task: asyncio.Future[JsonObject] | None = None
         self._lock = threading.Lock()
 
-    def as_task(self, result: Awaitable[JsonObject]) -> asyncio.Future[JsonObject]:
-        """Start the coroutine as a task of its own: cancelling the tool must not cancel whoever awaits it."""
+    async def result_of(self, start: Callable[[], JsonObject | Awaitable[JsonObject]]) -> JsonObject:
+        """Run the tool as a task of its own: cancelling the tool must not cancel whoever awaits it."""
+        import asyncio
+
+        if self._withdrawn.is_set():
+            return {}
+        result = start()
+        if not inspect.isawaitable(result):
+            return result
         with self._lock:
             self._task = asyncio.ensure_future(result)
-            if self._withdrawn:
-                self._task.cancel()
-            return self._task
+            if self._withdrawn.is_set():
+                _cancel_from_any_thread(self._task)
+        return await self._task
 
     def withdraw(self, reason: str) -> None:
         """Cancel the call, from any thread, once."""
         with self._lock:
-            if self._withdrawn:
+            if self._withdrawn.is_set():
                 return
-            self._withdrawn = True
+            self._withdrawn.set()
             task = self._task
         self.ctx._cancel(reason)
         if task is not None:
@@ -131,10 +146,21 @@ class _RunningCall:
 
     def reply(self, result: JsonObject) -> JsonObject:
         """Write the reply; a cancelled call is ended without its result, which nobody reads."""
-        return jsonrpc.cancelled(self.id) if self._withdrawn else jsonrpc.success(self.id, result)
+        return jsonrpc.cancelled(self.id) if self._withdrawn.is_set() else jsonrpc.success(self.id, result)
+
+
+class _Later:
+    """A coroutine that is made only when it is awaited, so that giving up on it earlier is no warning of Python's."""
+
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, JsonObject]]) -> None:
+        self._make = make
+
+    def __await__(self) -> Generator[Any, Any, JsonObject]:
+        return self._make().__await__()
 
 
 def _cancel_from_any_thread(task: asyncio.Future[JsonObject]) -> None:
+    # Behind the task's first step, never before it: a coroutine that was not begun would be a warning, too.
     try:
         task.get_loop().call_soon_threadsafe(task.cancel)
     except RuntimeError:
@@ -142,5 +168,7 @@ def _cancel_from_any_thread(task: asyncio.Future[JsonObject]) -> None:
 
 
 def _is_being_cancelled() -> bool:
+    import asyncio
+
     ours = asyncio.current_task()
     return ours is not None and ours.cancelling() > 0

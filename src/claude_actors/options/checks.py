@@ -12,6 +12,8 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeGuard
 
+from claude_actors.callbacks.signatures import signature_complaint
+
 Complaint: TypeAlias = str | None
 Check: TypeAlias = Callable[[Any], Complaint]
 
@@ -58,6 +60,11 @@ def is_path(value: object) -> Complaint:
 
 def is_callable(value: object) -> Complaint:
     return None if callable(value) else "must be callable"
+
+
+def is_callback(value: object) -> Complaint:
+    """Accept what can be called as `value(request, ctx)`."""
+    return signature_complaint(value, "request") if callable(value) else "must be callable"
 
 
 def is_mapping(value: object) -> Complaint:
@@ -152,6 +159,13 @@ def is_skill_name(value: object) -> Complaint:
     return None if isinstance(value, str) and SKILL_NAME.fullmatch(value) else "must be a skill's exact name"
 
 
+def is_mcp_servers(value: object) -> Complaint:
+    """Accept servers by name, or the configuration of them as a path or as JSON."""
+    if isinstance(value, Mapping):
+        return mapping_of(is_text, is_mcp_server)(value)
+    return None if is_path(value) is None else "must be a mapping of names to servers, or a configuration file's path"
+
+
 def is_mcp_server(value: object) -> Complaint:
     """Accept an external server's configuration, or any object that can serve in this process."""
     if not isinstance(value, Mapping):
@@ -170,7 +184,8 @@ def is_agent(value: object) -> Complaint:
 
 def is_hooks(value: object) -> Complaint:
     # Asked by what it can do, since this layer does not import the registry.
-    return None if hasattr(value, "registrations") and hasattr(value, "wire_config") else "must be a Hooks"
+    sound = hasattr(value, "registrations") and hasattr(value, "wire_config")
+    return None if sound else "must be a Hooks, on which callbacks are registered (@hooks.pre_tool_use, …)"
 
 
 def _is_finite(value: object) -> TypeGuard[float]:

@@ -7,12 +7,14 @@ what each becomes for the CLI stands in `claude_actors.cli.rows`, whether it is 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from claude_actors.errors import InvalidOptions
 from claude_actors.options.rules import check_options
 from claude_actors.options.shown import describe_option
 from claude_actors.options.types import (
@@ -158,26 +160,53 @@ class Options:
     write_limit_bytes: int = 64 * MIB
 
     def __post_init__(self) -> None:
-        for name in option_names():
-            object.__setattr__(self, name, _frozen(getattr(self, name)))
-        check_options(self)
+        # Most of the many options are the very object that is their default: nothing to copy, nothing to check.
+        self._take([name for name, default in _plain_defaults() if getattr(self, name) is not default])
 
     def replace(self, **changes: Any) -> Options:
         """Return a copy with `changes`; raises InvalidOptions for an unsound value, TypeError for an unknown name."""
-        return dataclasses.replace(self, **changes)
+        if unknown := changes.keys() - set(option_names()):
+            raise TypeError(f"there is no such option: {', '.join(sorted(unknown))}")
+        copy = object.__new__(Options)
+        for name in option_names():
+            object.__setattr__(copy, name, changes[name] if name in changes else getattr(self, name))
+        copy._take(changes)
+        return copy
+
+    def _take(self, names: Iterable[str]) -> None:
+        """Freeze and check these options; the others are sound already."""
+        for name in names:
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+        check_options(self, names)
 
     def __repr__(self) -> str:
         changed = (f for f in dataclasses.fields(self) if not _is_default(f, getattr(self, f.name)))
         return f"Options({', '.join(f'{f.name}={describe_option(f.name, getattr(self, f.name))}' for f in changed)})"
 
 
+def given_options(options: Options | None) -> Options:
+    """Return what a caller gave as options, the defaults for None; raises InvalidOptions for anything else."""
+    if options is None:
+        return Options()
+    if not isinstance(options, Options):
+        raise InvalidOptions(f"options: must be an Options, not {type(options).__name__}")
+    return options
+
+
+@cache
 def option_names() -> tuple[str, ...]:
     """Return the names of all options, in the order of their declaration."""
     return tuple(f.name for f in dataclasses.fields(Options))
 
 
+@cache
+def _plain_defaults() -> tuple[tuple[str, object], ...]:
+    return tuple((f.name, f.default) for f in dataclasses.fields(Options))
+
+
+@cache
 def option_default(name: str) -> object:
-    """Return the default value of the option `name`."""
+    """Return the default value of the option `name`, to be compared with and not to be changed."""
     return _default(next(f for f in dataclasses.fields(Options) if f.name == name))
 
 

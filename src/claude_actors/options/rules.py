@@ -1,13 +1,13 @@
 """Which check each option goes through, and which options exclude each other.
 
 `check_options` is called once, when Options are made, so that a mistake is met where it was made and not in a child's
-stderr. An option without a rule cannot be made.
+stderr. An option without a rule cannot be set.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, get_args
 
 from claude_actors.errors import InvalidOptions
@@ -59,7 +59,7 @@ RULES: Final[Mapping[str, c.Check]] = {
     "allowed_tools": _texts,
     "disallowed_tools": _texts,
     "tool_aliases": c.mapping_of(c.is_text, c.is_text),
-    "mcp_servers": c.either(c.mapping_of(c.is_text, c.is_mcp_server), c.is_path),
+    "mcp_servers": c.is_mcp_servers,
     "strict_mcp_config": _flag,
     "agent": _text,
     "agents": c.optional(c.mapping_of(c.is_text, c.is_agent)),
@@ -71,10 +71,10 @@ RULES: Final[Mapping[str, c.Check]] = {
     "permission_mode": c.optional(c.one_of(*get_args(PermissionMode))),
     "allow_dangerously_skip_permissions": _flag,
     "permission_prompt_tool_name": _text,
-    "can_use_tool": _call,
+    "can_use_tool": c.optional(c.is_callback),
     "hooks": c.optional(c.is_hooks),
-    "on_elicitation": _call,
-    "on_user_dialog": _call,
+    "on_elicitation": c.optional(c.is_callback),
+    "on_user_dialog": c.optional(c.is_callback),
     "supported_dialog_kinds": _texts,
     "per_task_stop": _flag,
     "resume": _text,
@@ -131,9 +131,9 @@ NATIVE_TEXT: Final = frozenset(
 )
 
 
-def check_options(options: Options) -> None:
-    """Raise InvalidOptions for the first option that is unsound, by itself or beside another."""
-    for name in options.__dataclass_fields__:
+def check_options(options: Options, changed: Iterable[str]) -> None:
+    """Raise InvalidOptions for the first of the `changed` options that is unsound, by itself or beside another."""
+    for name in changed:
         value = getattr(options, name)
         if complaint := RULES[name](value) or _bad_text(value, native=name in NATIVE_TEXT):
             raise InvalidOptions(f"{name}: {complaint}")
@@ -161,6 +161,8 @@ def _conflicts(options: Options) -> Iterator[tuple[str, str]]:
 
 def _bad_text(value: object, *, native: bool) -> c.Complaint:
     """Find text, however deep, that no argument, environment or JSON line could carry."""
+    if value is None or isinstance(value, int | float):
+        return None
     if isinstance(value, str | os.PathLike):
         return _bad_string(os.fspath(value), native=native)
     if isinstance(value, Mapping):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDic
 if TYPE_CHECKING:
     from claude_actors.callbacks.context import CallbackContext
     from claude_actors.callbacks.outcomes import DialogAnswer, ElicitationAnswer
-    from claude_actors.wire.control import Elicitation, UserDialog
+    from claude_actors.wire.control import DialogRequest, ElicitationRequest
 
 PermissionMode: TypeAlias = Literal["default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto", "manual"]
 SettingSource: TypeAlias = Literal["user", "project", "local"]
@@ -119,6 +119,6 @@ McpServerConfig: TypeAlias = Mapping[str, Any]
 
 StderrCallback: TypeAlias = Callable[[str], object]
 ElicitationCallback: TypeAlias = (
-    "Callable[[Elicitation, CallbackContext], ElicitationAnswer | Awaitable[ElicitationAnswer]]"
+    "Callable[[ElicitationRequest, CallbackContext], ElicitationAnswer | Awaitable[ElicitationAnswer]]"
 )
-DialogCallback: TypeAlias = "Callable[[UserDialog, CallbackContext], DialogAnswer | Awaitable[DialogAnswer]]"
+DialogCallback: TypeAlias = "Callable[[DialogRequest, CallbackContext], DialogAnswer | Awaitable[DialogAnswer]]"
