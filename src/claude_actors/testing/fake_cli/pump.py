@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import time
 
 TYPE_CHECKING = False
@@ -19,7 +20,17 @@ class Pump:
     """Wait on file descriptors. Handlers run inside `wait` and may wait themselves."""
 
     def __init__(self) -> None:
-        self._watched: dict[int, Callable[[], None]] = {}
+        self._signalled = _wake_on_signals()
+        self._watched: dict[int, Callable[[], None]] = {self._signalled: self._drain}
+
+    def _drain(self) -> None:
+        os.read(self._signalled, 64)
+
+    def hang(self) -> None:
+        """Wait for ever, for signals only."""
+        while True:
+            select.select([self._signalled], [], [])
+            self._drain()
 
     def watch(self, fd: int, handler: Callable[[], None]) -> None:
         """Call `handler` whenever `fd` can be read."""
@@ -50,6 +61,17 @@ class Pump:
             if handler is not None:
                 handler()
         return bool(ready)
+
+
+def _wake_on_signals() -> int:
+    """Give a descriptor that can be read once a signal came.
+
+    A signal that comes just before `select` interrupts nothing, and Python runs its handler only when `select` is over.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    return reading
 
 
 class Gates:

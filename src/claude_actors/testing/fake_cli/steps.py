@@ -99,8 +99,7 @@ class Steps:
 
     def do_hang(self, step: dict[str, Any]) -> None:
         """Do nothing for ever."""
-        while True:
-            signal.pause()
+        self._cli.pump.hang()
 
     def do_stop_reading(self, step: dict[str, Any]) -> None:
         """Leave the input alone, until a gate opens if one is named."""
