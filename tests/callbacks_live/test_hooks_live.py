@@ -160,7 +160,7 @@ def test_async_callbacks_run_on_an_event_loop_and_sync_ones_in_threads() -> None
     with live(script("done"), hooks=hooks) as stage:
         stage.ask()
     assert where[0] == "claude-actors-loop"
-    assert where[1] not in ("claude-actors-loop", "claude-actors-reactor", "MainThread")
+    assert where[1] not in ("claude-actors-loop", "MainThread")
 
 
 def test_a_hook_may_use_the_session_that_it_guards() -> None:

@@ -25,6 +25,7 @@ from claude_actors import (
     monitor,
 )
 from claude_actors.actors.base import ReactorActor
+from claude_actors.actors.here import HERE
 from claude_actors.supervision.specs import Strategy
 
 QUICK = Backoff(first=0.001, jitter=0.0)
@@ -66,15 +67,18 @@ def test_a_start_begins_when_the_start_before_has_returned() -> None:
         assert order == ["a begins", "a returns", "b begins", "b returns"]
 
 
-def test_start_functions_run_neither_in_the_callers_nor_in_the_reactors_thread(journal: Journal) -> None:
-    threads: list[str] = []
+def test_start_functions_run_neither_in_the_callers_thread_nor_in_one_that_runs_actors(journal: Journal) -> None:
+    threads: list[threading.Thread] = []
+    running_actors: list[bool] = []
 
     def start() -> Any:
-        threads.append(threading.current_thread().name)
+        threads.append(threading.current_thread())
+        running_actors.append(HERE.ready is not None or HERE.leads is not None)
         return Worker.start("a", journal)
 
     with Supervisor([ChildSpec("a", start)]):
-        assert threads[0].startswith("HookTask")
+        assert threads[0] is not threading.current_thread()
+        assert running_actors == [False]
 
 
 class Stillborn(Worker):

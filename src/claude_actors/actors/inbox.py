@@ -17,7 +17,8 @@ from pykka._envelope import Envelope
 from pykka.messages import _ActorStop
 
 from claude_actors.actors.contained import note
-from claude_actors.actors.reactor import HERE, Reactor, Runnable
+from claude_actors.actors.here import HERE, Runnable
+from claude_actors.actors.reactor import Reactor
 
 MESSAGES_A_SLICE: Final = 64
 # A thread that delivers inline has its own work to go back to; what is left then goes to the reactor.

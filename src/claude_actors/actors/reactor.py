@@ -1,12 +1,11 @@
-"""The one thread that serves every file descriptor, timer and reactor actor of the process.
+"""The loop that serves every file descriptor, timer and reactor actor of the process, in one thread at a time.
 
-It decides who runs next and knows nothing of processes, protocols or sessions. It never runs user code and never waits
-for anything but its selector. The thread is a daemon, starts with the first user and ends with the last.
+It decides who runs next and knows nothing of processes, protocols or sessions. Whoever leads it never runs user code
+and never waits for anything but the selector. The loop starts with the first user and ends with the last.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import selectors
 import threading
@@ -15,24 +14,17 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import ClassVar, Final, Protocol, TypeVar
 
-from claude_actors.actors.background_log import BACKGROUND_LOG, HandOver
 from claude_actors.actors.contained import run_contained
 from claude_actors.actors.helper import Helper
+from claude_actors.actors.here import HERE, Runnable
 from claude_actors.actors.timers import TimerHandle, TimerHeap
+from claude_actors.actors.turns import Errand, Turns
 from claude_actors.actors.wakeup import WakeUp
 
 T = TypeVar("T")
 
 # After so many slices the selector and the timers get their turn, however busy the actors are.
 _SLICES_A_ROUND: Final = 256
-
-
-class Runnable(Protocol):
-    """What the reactor runs when it is ready: an actor's inbox."""
-
-    def run_slice(self) -> None:
-        """Do a bounded piece of work."""
-        ...
 
 
 class Forgettable(Protocol):
@@ -43,24 +35,11 @@ class Forgettable(Protocol):
         ...
 
 
-class Here(threading.local):
-    """What this thread collects: actors that have become ready, and calls for when it lets go of the interpreter.
-
-    None in threads that run no actors now; `parting` only in the reactor's.
-    """
-
-    ready: OrderedDict[Runnable, None] | None = None
-    parting: list[Callable[[], object]] | None = None
-
-
-HERE: Final = Here()
-
-# pykka logs where actors start and end; it must not do so in a thread that runs ours.
-logging.getLogger("pykka").addFilter(HandOver(BACKGROUND_LOG, lambda: HERE.ready is not None))
-
-
 class Reactor:
-    """Selector, timers and ready actors in one thread; get the running one with `Reactor.acquire()`."""
+    """Selector, timers and ready actors in one loop; get the running one with `Reactor.acquire()`.
+
+    "Reactor thread" is whichever leads.
+    """
 
     _lock: ClassVar[threading.Lock] = threading.Lock()
     _current: ClassVar[Reactor | None] = None
@@ -79,7 +58,10 @@ class Reactor:
         # An ordered dict used as a queue without duplicates: setting a key is one atomic step, so a KeyboardInterrupt
         # in a telling thread can lose no actor, and a busy actor stands in the queue only once.
         self._ready: OrderedDict[Runnable, None] = OrderedDict()
+        self._events: deque[tuple[selectors.SelectorKey, int]] = deque()
         self._parting: list[Callable[[], object]] = []
+        self._errand: Errand | None = None
+        self._turns = Turns("claude-actors-reactor", self._lead)
         self._helper = Helper(self.call_soon)
         # A pykka ref holds its actor weakly, so somebody must keep those that nobody else knows.
         self.actors: set[Forgettable] = set()
@@ -89,7 +71,6 @@ class Reactor:
         self._users = 0
         self._uses = 0
         self._closing = False
-        self._thread = threading.Thread(target=self._run, name="claude-actors-reactor", daemon=True)
 
     # --- life ---
 
@@ -101,7 +82,7 @@ class Reactor:
             if reactor is None:
                 reactor = cls()
                 try:
-                    reactor._thread.start()
+                    reactor._turns.start()
                 except BaseException:
                     reactor._selector.close()
                     reactor._bell.close()
@@ -142,11 +123,6 @@ class Reactor:
     def at_close(self, function: Callable[[], object]) -> None:
         """Run `function` in the reactor's thread when it ends; last added, first run. Reactor thread only."""
         self._closers.append(function)
-
-    @property
-    def in_thread(self) -> bool:
-        """Tell whether the caller is the reactor's own thread."""
-        return threading.current_thread() is self._thread
 
     # --- any thread ---
 
@@ -217,33 +193,61 @@ class Reactor:
         """
         self._helper.submit(job, done, failed)
 
+    def at_parting(self, function: Callable[[], object]) -> None:
+        """Call `function` when this thread lets go of the interpreter: who is woken now would only wait for it."""
+        self._parting.append(function)
+
+    def take_errand(self, errand: Errand) -> bool:
+        """Run `errand`, which may block, in this thread, once another leads; False if none is free to."""
+        if self._errand is not None or not self._turns.can_pass_on():
+            return False
+        self._errand = errand
+        return True
+
     # --- the loop ---
 
-    def _run(self) -> None:
-        HERE.ready, HERE.parting = self._ready, self._parting
-        while not (self._closing and not self._soon and not self._ready):
+    def _lead(self) -> Errand | None:
+        """Run the loop until there is an errand, or until it is over."""
+        HERE.ready, HERE.leads = self._ready, self
+        while self._errand is None and not (self._closing and not self._soon and not self._ready):
             self._run_once()
         self._part()
+        errand, self._errand = self._errand, None
+        HERE.leads = None
+        if errand is None:
+            self._end()
+        HERE.ready = None
+        return errand
+
+    def _end(self) -> None:
         while self._closers:
             run_contained("reactor_closer_failed", self._closers.pop())
         self._helper.close()
         self._selector.close()
         self._bell.close()
 
-    def _run_once(self) -> None:
+    def _select(self) -> None:
         timeout = self._fall_asleep()
         self._part()
         events = self._selector.select(timeout)
         self._asleep = False
         if self._bulky and len(events) > 1:
             events.sort(key=self._is_bulky)
-        for key, mask in events:
+        self._events.extend(events)
+
+    def _run_once(self) -> None:
+        if not self._events:
+            self._select()
+        while self._events:
             self._part()
+            key, mask = self._events.popleft()
             # An earlier callback of this round may have closed this descriptor, and its number may be another's by now.
             function = self._watched.get(key.fd)
             if function is not None and function is key.data:
                 run_contained("reactor_callback_failed", function, mask)
                 self._run_ready()
+                if self._errand is not None:
+                    return  # Whoever leads next goes on with the other events.
         if self._soon:
             self._run_soon()
         if self._asleep_until <= time.monotonic():
@@ -286,7 +290,7 @@ class Reactor:
         """Forget the reactor in the child of a fork, where its thread does not exist."""
         reactor, cls._current = cls._current, None
         cls._lock = threading.Lock()
-        HERE.ready = HERE.parting = None
+        HERE.ready = HERE.leads = None
         if reactor is not None:
             reactor._asleep = False
             reactor._bell.disarm()

@@ -6,6 +6,8 @@ Jobs wait in one queue, and one thread at a time is called to it. Whoever takes 
 thread before it begins: that one stands ready the moment the job blocks. If it does not block, the thread that is
 awake takes the next job itself, which costs a tenth of what waking another does. (A fresh actor for each job would
 cost more than the rest of a hook's round trip.)
+
+Best is to wake nobody: a thread that leads the reactor passes the lead on and comes to the queue itself.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from pykka.messages import _ActorStop
 from claude_actors.actors.base import ActorEnded
 from claude_actors.actors.contained import run_contained
 from claude_actors.actors.cork import CORK, let_out
-from claude_actors.actors.reactor import HERE, Reactor
+from claude_actors.actors.here import HERE
+from claude_actors.actors.reactor import Reactor
 from claude_actors.actors.task_base import TaskActor, TaskInbox
 
 # Idle threads beyond this end; a burst's worth of them need not stay.
@@ -100,11 +103,7 @@ class HookTask(TaskActor):
     def on_message(self, message: object) -> None:
         """Run jobs while there are any; a host program's broadcast is none of our business."""
         if isinstance(message, TakeJobs):
-            let_out()
-            job = self._pool.next_job(self.actor_ref, called=True)
-            while job is not None:
-                run_contained("task_job_failed", job)
-                job = self._pool.next_job(self.actor_ref, called=False)
+            self._pool.work(self.actor_ref)
 
 
 class TaskPool:
@@ -179,10 +178,15 @@ class TaskPool:
             self._jobs.append(job)
             if self._called:
                 return
+            self._called = True
+        leads = HERE.leads
+        if leads is not None and leads.take_errand(self.work):
+            return
+        with TaskPool._lock:
             task = self._choose()
-        if task is not None and HERE.parting is not None:
+        if task is not None and leads is not None:
             # Woken now, the thread would only sleep again until the reactor lets go of the interpreter.
-            HERE.parting.append(partial(self._call, task))
+            leads.at_parting(partial(self._call, task))
             return
         try:
             self._call(task)
@@ -190,17 +194,23 @@ class TaskPool:
             if self._take_back(job):
                 raise
 
-    def next_job(self, task: pykka.ActorRef[Any], *, called: bool) -> Job | None:
-        """Give a thread its next job; None lets it rest, or end. For HookTask."""
-        inbox, job, keep = _inbox_of(task), None, True
+    def work(self, task: pykka.ActorRef[Any] | None = None) -> None:
+        """Run jobs while there are any, in a thread that was called: a task's, or the one that has led the reactor."""
+        let_out()
+        job = self._next_job(task, called=True)
+        while job is not None:
+            run_contained("task_job_failed", job)
+            job = self._next_job(task, called=False)
+
+    def _next_job(self, task: pykka.ActorRef[Any] | None, *, called: bool) -> Job | None:
+        job, keep = None, True
         with TaskPool._lock:
             if called:
                 self._called = False
-            if self._jobs and not inbox.stopping:
+            if self._jobs and not (task is not None and _inbox_of(task).stopping):
                 job = self._jobs.popleft()
-            else:
-                inbox.rest()
-                keep = inbox.stopping or self._keep(task)
+            elif task is not None:
+                keep = self._let_rest(task)
             waits = bool(self._jobs)
             must_call = waits and not self._called
             other = self._choose() if must_call else None
@@ -209,7 +219,7 @@ class TaskPool:
         CORK.holds = waits and job is not None
         if not CORK.holds:
             let_out()
-        if not keep:
+        if task is not None and not keep:
             task.stop(block=False)
         return job
 
@@ -231,7 +241,12 @@ class TaskPool:
         self._threads += 1
         return None
 
-    def _keep(self, task: pykka.ActorRef[Any]) -> bool:
+    def _let_rest(self, task: pykka.ActorRef[Any]) -> bool:
+        """Keep a task for later; False if it must be stopped."""
+        inbox = _inbox_of(task)
+        inbox.rest()
+        if inbox.stopping:
+            return True
         if self._closed or len(self._idle) >= _KEPT_IDLE:
             return False
         self._idle.append(task)

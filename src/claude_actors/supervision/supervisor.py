@@ -16,7 +16,7 @@ import pykka
 from pykka import ActorDeadError
 
 from claude_actors.actors.endings import kept_reason
-from claude_actors.actors.reactor import HERE
+from claude_actors.actors.here import HERE
 from claude_actors.errors import NotRunning, NotSupported, SupervisionTimeout, SupervisorStopped
 from claude_actors.mailbox.promise import Promise
 from claude_actors.protocol.restarts import Backoff
