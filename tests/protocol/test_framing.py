@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import random
 import tracemalloc
+from io import BytesIO
 from pathlib import Path
-from typing import SupportsIndex
 
 import pytest
 
+from claude_actors.protocol import framing
 from claude_actors.protocol.framing import Framed, LineBuffer, LineDiscarded, LineGrowing
 from claude_actors.wire.codec import Malformed, decode_line
 
@@ -38,6 +39,12 @@ def test_a_line_split_over_many_chunks_is_put_together() -> None:
 
 def test_carriage_returns_before_newlines_are_dropped() -> None:
     assert framed([b"one\r\ntwo\r", b"\nthr\ree\r\n"]) == [b"one", b"two", b"thr\ree"]
+
+
+@pytest.mark.parametrize("cut", range(6))
+def test_white_space_at_the_end_of_a_line_is_dropped_wherever_the_stream_is_cut(cut: int) -> None:
+    stream = b"{} \t\r\n  [] \n"
+    assert framed([stream[:cut], stream[cut:]]) == [b"{}", b"  []"]
 
 
 def test_blank_lines_are_skipped() -> None:
@@ -131,23 +138,22 @@ def test_the_default_limits_are_a_warning_at_one_mebibyte_and_discarding_past_si
     assert buffer.feed(b"\n") == [LineDiscarded(16 * MIB + 64 * KIB)]
 
 
-class SearchedBytes(bytes):
-    """Counts how much of itself was searched."""
-
+class SearchedBytes(BytesIO):
     searched = 0
 
-    def split(self, sep: bytes | None = None, maxsplit: SupportsIndex = -1) -> list[bytes]:  # type: ignore[override]
-        type(self).searched += len(self)
-        return super().split(sep, maxsplit)
+    def __init__(self, chunk: bytes) -> None:
+        SearchedBytes.searched += len(chunk)
+        super().__init__(chunk)
 
 
-def test_each_byte_is_searched_once_whatever_the_chunking() -> None:
+def test_each_byte_is_searched_once_whatever_the_chunking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(framing, "BytesIO", SearchedBytes)
     for size in (1, 10, 64 * KIB):
         SearchedBytes.searched = 0
         buffer = LineBuffer()
         fed = 0
         while fed < 20_000:
-            buffer.feed(SearchedBytes(b"x" * size))
+            buffer.feed(b"x" * size)
             fed += size
         assert SearchedBytes.searched == fed
 
