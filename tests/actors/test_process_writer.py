@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
 
 import pytest
 from support.leaks import wait_until
 from support.ports import DEADLINE, ECHO, STUBBORN, started
 
-from claude_actors.actors.cork import CORK, let_out
 from claude_actors.actors.port_types import KILL_NOW, PortExit
 from claude_actors.errors import WriteFailed
 
@@ -134,63 +132,3 @@ def test_writing_to_a_process_that_does_not_read_never_blocks() -> None:
     port.stop(KILL_NOW)
     sink.exit()
     assert wait_until(lambda: sink.kinds[-1] == "exited")
-
-
-# --- what is held back ---
-
-
-@pytest.fixture
-def corked() -> Iterator[None]:
-    CORK.holds = True
-    yield
-    CORK.holds = False
-
-
-def test_lines_that_are_held_back_go_out_together_and_in_order(corked: None) -> None:
-    port, sink = started(ECHO)
-    sink.pid()
-    for number in range(200):
-        port.write(b"%d\n" % number)
-    CORK.holds = False
-    port.write(b"behind them\n")
-    let_out()
-    assert sink.lines(201) == [*(b"%d" % number for number in range(200)), b"behind them"]
-    port.close_input()
-    sink.exit()
-
-
-def test_what_the_pipe_does_not_take_of_what_was_held_back_is_written_later(corked: None) -> None:
-    port, sink = started(READS_LATE)
-    sink.lines(1)
-    for _ in range(3):
-        port.write(b"x" * (MIB - 1) + b"\n")
-    let_out()
-    os.kill(sink.pid(), signal.SIGUSR1)
-    port.close_input()
-    sink.exit()
-    assert sink.output.split()[-1] == b"%d" % (3 * MIB)
-
-
-def test_an_input_that_is_closed_after_lines_were_held_back_gets_them_first(corked: None) -> None:
-    port, sink = started(ECHO)
-    sink.pid()
-    port.write(b"held\n")
-    port.close_input()
-    let_out()
-    assert sink.exit() == PortExit(code=0)
-    assert sink.output == b"held\n"
-
-
-def test_a_process_that_has_closed_its_input_fails_what_was_held_back(corked: None) -> None:
-    port, sink = started("""
-        import os, sys, time
-        os.close(0)
-        print("closed", flush=True)
-        time.sleep(60)
-    """)
-    sink.lines(1)
-    port.write(b"held\n")
-    let_out()
-    assert isinstance(sink.first("write_failed"), WriteFailed)
-    port.stop(KILL_NOW)
-    sink.exit()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.machine_driver import Driver
+from support.machine_driver import Driver, finished
 
 from claude_actors import events
 from claude_actors.protocol import effects, inputs
@@ -14,7 +14,17 @@ from claude_actors.wire.codec import encode_success
 
 
 def _finish(driver: Driver, request_id: str) -> list[effects.Effect]:
-    return driver.feed(inputs.CallbackFinished(request_id, encode_success(request_id, {"ok": True})))
+    return driver.feed(finished(request_id, encode_success(request_id, {"ok": True})))
+
+
+def test_answers_that_come_together_are_decided_one_by_one() -> None:
+    driver = Driver().running()
+    for number in range(3):
+        driver.hook(f"r{number}")
+    driver.line({"type": "control_cancel_request", "request_id": "r1"})
+    answers = tuple(inputs.CallbackFinished(f"r{number}", b"%d\n" % number) for number in range(3))
+    assert driver.feed(inputs.CallbacksFinished(answers)) == [effects.WriteLine(b"0\n"), effects.WriteLine(b"2\n")]
+    assert driver.machine.counters.late_answers == 1
 
 
 def test_a_hook_starts_a_callback_with_its_deadline_and_its_answer_is_written_once() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.machine_driver import Driver
+from support.machine_driver import Driver, finished
 
 from claude_actors.protocol import effects, inputs
 from claude_actors.protocol.outcome import Completed
@@ -30,7 +30,7 @@ def test_the_session_is_let_go_only_when_nothing_needs_it() -> None:
     driver.line({"type": "system", "subtype": "task_started", "task_id": "t1"})
     driver.feed(inputs.FinishRequested())
     driver.line(_result(user_message_uuid="p1"))
-    driver.feed(inputs.CallbackFinished("r1", b"{}\n"))
+    driver.feed(finished("r1", b"{}\n"))
     driver.line({"type": "system", "subtype": "task_updated", "task_id": "t1", "patch": {"status": "running"}})
     assert driver.of(effects.EndSession) == []
     out = driver.line({"type": "system", "subtype": "task_notification", "task_id": "t1", "status": "completed"})

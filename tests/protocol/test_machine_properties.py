@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from support.machine_books import Books
-from support.machine_driver import Driver
+from support.machine_driver import Driver, finished
 
 from claude_actors.errors import ClaudeActorsError, CLINotFound, SessionEnded, WriteFailed
 from claude_actors.protocol import effects, inputs
@@ -148,7 +148,7 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(request_id=IDS)
     def a_callback_finishes(self, request_id: str) -> None:
-        self.driver.feed(inputs.CallbackFinished(request_id, encode_success(request_id, {})))
+        self.driver.feed(finished(request_id, encode_success(request_id, {})))
 
     @rule(request_id=IDS, rejected=st.booleans())
     def a_callback_fails(self, request_id: str, rejected: bool) -> None:
@@ -248,7 +248,7 @@ class Interleavings(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Bring every story to its end: who is still owed an answer gets it, and a stop settles the rest."""
         for request_id in list(self.books.asked):
-            self.driver.feed(inputs.CallbackFinished(request_id, encode_success(request_id, {})))
+            self.driver.feed(finished(request_id, encode_success(request_id, {})))
         self.each_request_of_the_cli_gets_one_answer_or_is_still_owed_it_or_was_withdrawn()
         assert len(self.driver.machine.callbacks) == 0
         self.driver.feed(inputs.StopRequested())

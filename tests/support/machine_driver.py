@@ -25,6 +25,11 @@ RULES = CallbackRules(
 )
 
 
+def finished(request_id: str, line: bytes) -> inputs.CallbacksFinished:
+    """Make the input of one callback that has an answer."""
+    return inputs.CallbacksFinished((inputs.CallbackFinished(request_id, line),))
+
+
 class Driver:
     """One machine, its time, and all effects so far."""
 

@@ -15,6 +15,7 @@ import pykka
 from msgspec import Struct
 from pykka import ActorDeadError
 
+from claude_actors.actors.answer_box import AnswerBox
 from claude_actors.actors.base import deliver_inline
 from claude_actors.actors.contained import describe, note, run_contained
 from claude_actors.actors.port_types import check_size
@@ -33,6 +34,7 @@ class CallbackJob:
 
     __slots__ = (
         "_answer",
+        "_answers",
         "_call",
         "_future",
         "_loop",
@@ -56,6 +58,7 @@ class CallbackJob:
         on_loop: bool,
         max_answer: int,
         session: pykka.ActorRef[Any],
+        answers: AnswerBox,
         pool: TaskPool,
         loop: SharedLoop,
     ) -> None:
@@ -65,6 +68,7 @@ class CallbackJob:
         self._on_loop = on_loop
         self._max_answer = max_answer
         self._session = session
+        self._answers = answers
         self._pool = pool
         self._loop = loop
         self._future: Future[Any] | None = None
@@ -150,7 +154,7 @@ class CallbackJob:
             return
         if warning is not None:
             self._tell(CallbackWarned(self.kind, self.name, self.ctx.request_id, warning), inline=False)
-        self._tell(CallbackFinished(self.ctx.request_id, line), inline=inline)
+        self._answers.put(CallbackFinished(self.ctx.request_id, line), inline=inline)
 
     def _report_failure(self, error: BaseException, *, inline: bool) -> None:
         if not self.ctx.cancelled:

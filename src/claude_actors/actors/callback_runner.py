@@ -14,6 +14,7 @@ from typing import Any
 import pykka
 
 from claude_actors import events
+from claude_actors.actors.answer_box import AnswerBox
 from claude_actors.actors.callback_jobs import CallbackJob
 from claude_actors.actors.contained import describe
 from claude_actors.actors.invocations import Invocations
@@ -26,7 +27,7 @@ from claude_actors.mailbox.pace import PACE
 from claude_actors.mcp.host import tool_use_id_of
 from claude_actors.protocol.callbacks import CallbackRules
 from claude_actors.protocol.effects import StartCallback
-from claude_actors.protocol.inputs import CallbackFailed, CallbackRejected
+from claude_actors.protocol.inputs import CallbackFailed, CallbackRejected, CallbacksFinished
 from claude_actors.wire.control import McpMessage, UnknownRequest
 
 
@@ -36,6 +37,7 @@ class CallbackRunner:
     def __init__(self, record: SessionRecord, session: pykka.ActorRef[Any], pool: TaskPool) -> None:
         self._record = record
         self._session = session
+        self._answers = AnswerBox(session)
         self._pool = pool
         self._loop = SharedLoop.acquire()
         self._servers_loop = SharedLoop.acquire("servers")
@@ -85,10 +87,11 @@ class CallbackRunner:
             abandoned = events.CallbackAbandoned(job.kind, job.name, request_id, len(self._abandoned))
             self._record.deliveries.emit(abandoned)
 
-    def ended(self, request_id: str) -> None:
-        """Forget a job that has ended, in whatever way."""
-        self._running.pop(request_id, None)
-        self._abandoned.discard(request_id)
+    def ended(self, report: CallbacksFinished | CallbackFailed) -> None:
+        """Forget the jobs that have ended, in whatever way."""
+        for job in report.finished if isinstance(report, CallbacksFinished) else (report,):
+            self._running.pop(job.request_id, None)
+            self._abandoned.discard(job.request_id)
         self._record.abandoned = len(self._abandoned)
 
     def close(self) -> None:
@@ -124,6 +127,7 @@ class CallbackRunner:
             on_loop=on_loop,
             max_answer=self._record.options.write_limit_bytes,
             session=self._session,
+            answers=self._answers,
             pool=self._pool,
             loop=self._loop,
         )

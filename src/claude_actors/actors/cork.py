@@ -1,8 +1,8 @@
 """Holds back the answers of a thread that runs one callback after another, so that they go out in one write.
 
-A write lets go of the interpreter, and getting it back costs more than the answer. It decides when lines may wait, and
-knows nothing of pipes. A line waits only while another thread has been called to the queue of callbacks: that thread
-runs the moment the first one blocks, and lets everything out before it does anything else.
+Telling the session of an answer and writing it costs more than making it. It decides when answers may wait, and knows
+nothing of pipes. An answer waits only while another thread has been called to the queue of callbacks: that thread runs
+the moment the first one blocks, and lets everything out before it does anything else.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from claude_actors.actors.contained import run_contained
 
 
 class Corked(Protocol):
-    """A writer that has taken in lines without writing them."""
+    """Who has taken in answers without passing them on."""
 
     def flush(self) -> None:
-        """Write what was taken in. Any thread; never blocks, never raises."""
+        """Pass on what was taken in. Any thread that runs no user code now; never blocks, never raises."""
         ...
 
 
 class Cork(threading.local):
-    """Whether this thread's lines may wait."""
+    """Whether this thread's answers may wait."""
 
     holds: bool = False
 
@@ -32,19 +32,19 @@ CORK: Final = Cork()
 _held: Final[dict[Corked, None]] = {}
 
 
-def hold(writer: Corked) -> None:
-    """Have the writer flushed by whoever lets out next."""
-    _held[writer] = None
+def hold(corked: Corked) -> None:
+    """Have it flushed by whoever lets out next."""
+    _held[corked] = None
 
 
 def let_out() -> None:
-    """Flush every writer that holds lines, whichever thread they are of. Any thread; never blocks."""
+    """Flush everybody who holds answers, whichever thread they are of. Any thread; never blocks."""
     while _held:
         try:
-            writer, _none = _held.popitem()
+            corked, _none = _held.popitem()
         except KeyError:  # another thread was faster
             return
-        run_contained("flush_failed", writer.flush)
+        run_contained("flush_failed", corked.flush)
 
 
 os.register_at_fork(after_in_child=_held.clear)

@@ -111,7 +111,7 @@ class OneShotActor(ReactorActor):
         self._port = start_port(port, self.actor_ref, self._options)
         self._port.tell(port_messages.StartPort())
         if launch.stdin:
-            self._port.tell(port_messages.WriteLine(launch.stdin))
+            self._port.tell(port_messages.WriteLines(launch.stdin))
         self._port.tell(port_messages.CloseInput())
 
     # --- running ---

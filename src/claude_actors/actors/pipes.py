@@ -10,13 +10,11 @@ import os
 import selectors
 import threading
 from collections import deque
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Final
 
 from claude_actors.actors import fds
-from claude_actors.actors.cork import CORK, hold
 from claude_actors.actors.port_types import check_size
 from claude_actors.actors.reactor import Reactor
 from claude_actors.actors.timers import TimerHandle
@@ -126,36 +124,20 @@ class PipeWriter:
         self._watching = False
         self._timer: TimerHandle | None = None
 
-    def write(self, line: bytes) -> None:
-        """Write what the pipe takes now and queue the rest; raises WriteFailed if nothing of the line is accepted."""
+    def write(self, lines: bytes) -> None:
+        """Write what the pipe takes now and queue the rest; raises WriteFailed if nothing of the lines is accepted."""
         with self._lock:
-            self._check(len(line))
+            self._check(len(lines))
             # Trying at once saves the way through the reactor, which is most of the cost of a short answer.
-            at_once = self._fd is not None and not self._queue and not CORK.holds
-            written = self._try_write([memoryview(line)]) if at_once else 0
-            if written == len(line):
+            at_once = self._fd is not None and not self._queue
+            written = self._try_write([lines]) if at_once else 0
+            if written == len(lines):
                 return
             if not self._queue:
                 self._progress_at = self._reactor.now()
-            self._queue.append(memoryview(line)[written:])
-            self._unwritten += len(line) - written
-        if CORK.holds:
-            hold(self)
-        else:
-            self._reactor.call_soon(self._watch)
-
-    def flush(self) -> None:
-        """Write what the pipe takes now of what was held back; the reactor sees to the rest."""
-        try:
-            with self._lock:
-                if self._fd is not None and self._queue and not self._watching:
-                    self._advance(self._try_write(list(islice(self._queue, _VIEWS_A_WRITE))))
-        except WriteFailed as error:
-            self._reactor.call_soon(partial(self._fail, error))
-        if self._queue:
-            self._reactor.call_soon(self._watch)
-        elif self._closing:
-            self._reactor.call_soon(self._close_if_done)
+            self._queue.append(memoryview(lines)[written:])
+            self._unwritten += len(lines) - written
+        self._reactor.call_soon(self._watch)
 
     def close(self) -> None:
         """Close the pipe once everything that was accepted is written."""
@@ -197,7 +179,7 @@ class PipeWriter:
                 f"({self._limit} at most)"
             )
 
-    def _try_write(self, views: list[memoryview]) -> int:
+    def _try_write(self, views: Sequence[bytes | memoryview]) -> int:
         assert self._fd is not None
         try:
             return os.writev(self._fd, views)

@@ -30,7 +30,7 @@ from claude_actors.actors.port_messages import (
     StartPort,
     StderrChunk,
     StopPort,
-    WriteLine,
+    WriteLines,
 )
 from claude_actors.actors.port_types import KILL_NOW, Port, StopDeadlines
 from claude_actors.actors.stderr_ring import StderrRing
@@ -94,8 +94,8 @@ class PortActor(ReactorActor):
         match message:
             case ChunkReceived(chunk):
                 self._pass_on(self._lines.feed(chunk))
-            case WriteLine(line):
-                self._write(line)
+            case WriteLines(lines):
+                self._write(lines)
             case StderrChunk(chunk):
                 self._pass_on_stderr(self._stderr.feed(chunk))
             case StartPort():
@@ -161,9 +161,9 @@ class PortActor(ReactorActor):
         warn("port_did_not_end", port=type(self._port).__name__)
         self._end(PortExited(None, None, self._stderr.tail))
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, lines: bytes) -> None:
         try:
-            self._port.write(line)
+            self._port.write(lines)
         except ClaudeActorsError as error:
             self._tell(PortWriteFailed(error))
 

@@ -21,10 +21,10 @@ class StartPort(Struct, frozen=True):
     """Start the other side; PortSpawned or PortStartFailed is reported."""
 
 
-class WriteLine(Struct, frozen=True):
-    """Write one whole line, newline included; only a failure is reported."""
+class WriteLines(Struct, frozen=True):
+    """Write whole lines, newlines included; only a failure is reported."""
 
-    line: bytes
+    lines: bytes
 
 
 class CloseInput(Struct, frozen=True):
@@ -55,7 +55,7 @@ class GiveUpPort(Struct, frozen=True):
     urgent: ClassVar[bool] = True
 
 
-Command: TypeAlias = StartPort | WriteLine | CloseInput | StopPort | ReportTo | GiveUpPort
+Command: TypeAlias = StartPort | WriteLines | CloseInput | StopPort | ReportTo | GiveUpPort
 
 # --- what the port says, on its way from the sink into the actor ---
 

@@ -72,8 +72,8 @@ class Port(Protocol):
         """Start, once, and report to `sink` from now on."""
         ...
 
-    def write(self, line: bytes) -> None:
-        """Queue one whole line, newline included; raises WriteFailed if nothing of it is accepted."""
+    def write(self, lines: bytes) -> None:
+        """Queue one whole line or more, newlines included; raises WriteFailed if nothing of them is accepted."""
         ...
 
     def close_input(self) -> None:

@@ -69,9 +69,9 @@ class ProcessPort:
         LIVE_PORTS.add(self)
         self._reactor.call_soon(self._spawn)
 
-    def write(self, line: bytes) -> None:
-        """Write one whole line; before the spawn it is queued. Raises WriteFailed if it is refused."""
-        self._writer.write(line)
+    def write(self, lines: bytes) -> None:
+        """Write whole lines; before the spawn they are queued. Raises WriteFailed if they are refused."""
+        self._writer.write(lines)
 
     def close_input(self) -> None:
         """Close the process's stdin after what was written."""

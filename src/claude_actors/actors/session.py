@@ -63,6 +63,7 @@ class SessionActor(ReactorActor):
         self._port_over = False
         self._end: effects.EndSession | None = None
         self._late: list[Wish] = []
+        self._unwritten: list[bytes] = []
         self._servers: dict[int, Mapping[str, Any]] = {}
 
     def on_start(self) -> None:
@@ -78,8 +79,8 @@ class SessionActor(ReactorActor):
         match message:
             case inputs.FramesReceived():
                 self._step(message)
-            case inputs.CallbackFinished(request_id=request_id) | inputs.CallbackFailed(request_id=request_id):
-                self._callbacks.ended(request_id)
+            case inputs.CallbacksFinished() | inputs.CallbackFailed():
+                self._callbacks.ended(message)
                 self._step(message)
             case Begin():
                 self._begin()
@@ -153,6 +154,8 @@ class SessionActor(ReactorActor):
     def _step(self, event: inputs.Input) -> None:
         for effect in self._machine.handle(event, self.reactor.now()):
             self._carry_out(effect)
+        if self._unwritten:
+            self._write()
 
     def _carry_out(self, effect: effects.Effect) -> None:  # noqa: C901 - one line for each effect
         record = self._record
@@ -160,8 +163,7 @@ class SessionActor(ReactorActor):
             case effects.DeliverMessages(lines):
                 record.deliveries.deliver(lines)
             case effects.WriteLine(line):
-                if self._port is not None and self._port.is_alive():
-                    tell_now(self._port, port_messages.WriteLine(line))
+                self._unwritten.append(line)
             case effects.StartCallback():
                 self._callbacks.start(effect)
             case effects.SetTimer(key, at):
@@ -215,6 +217,14 @@ class SessionActor(ReactorActor):
         if timer is not None:
             timer.cancel()
 
+    def _write(self) -> None:
+        """Write all lines of a step together: a write costs as much as the rest of an answer."""
+        lines, self._unwritten = self._unwritten, []
+        together = b"".join(lines)
+        for written in (together,) if len(together) <= self._options.write_limit_bytes else lines:
+            if self._port is not None and self._port.is_alive():
+                tell_now(self._port, port_messages.WriteLines(written))
+
     def _tell_port(self, message: port_messages.Command) -> None:
         if self._port is not None and self._port.is_alive():
             self._port.tell(message)
@@ -222,6 +232,7 @@ class SessionActor(ReactorActor):
     # --- ending ---
 
     def _stop_port(self, last_line: bytes | None) -> None:
+        self._write()
         deadlines = stop_deadlines(self._options)
         self._tell_port(port_messages.StopPort(deadlines, last_line))
         # The end of a process is certain. That of a port that somebody else has made is not.

@@ -28,6 +28,12 @@ class CallbackFinished(msgspec.Struct, frozen=True):
     line: bytes
 
 
+class CallbacksFinished(msgspec.Struct, frozen=True):
+    """Callbacks have answers, which are told together because they came together."""
+
+    finished: tuple[CallbackFinished, ...]
+
+
 class CallbackFailed(msgspec.Struct, frozen=True):
     """A callback raised or returned what cannot be sent."""
 
@@ -123,7 +129,7 @@ class StopRequested(msgspec.Struct, frozen=True):
 
 Input = (
     FramesReceived
-    | CallbackFinished
+    | CallbacksFinished
     | CallbackFailed
     | CallbackRejected
     | PromptRequested

@@ -126,8 +126,9 @@ class SessionMachine:
             case inputs.FramesReceived():
                 self._stall.heard(now)
                 self._frames.read(event.frames, now, out)
-            case inputs.CallbackFinished():
-                self.callbacks.finished(event.request_id, event.line, out)
+            case inputs.CallbacksFinished():
+                for finished in event.finished:
+                    self.callbacks.finished(finished.request_id, finished.line, out)
             case inputs.CallbackFailed():
                 self.callbacks.failed(event.request_id, event.reason, out)
             case inputs.CallbackRejected():

@@ -47,14 +47,14 @@ class MemoryPort:
         if self._spawn:
             sink.spawned(self._pid)
 
-    def write(self, line: bytes) -> None:
-        """Keep the line for the test."""
+    def write(self, lines: bytes) -> None:
+        """Keep the lines for the test."""
         with self._changed:
             if self._refusal is not None:
                 raise self._refusal
             if self._input_closed or self._ended:
                 raise WriteFailed("the input is closed")
-            self._written.append(line)
+            self._written.extend(lines.splitlines(keepends=True))
             self._changed.notify_all()
 
     def close_input(self) -> None:
