@@ -47,6 +47,14 @@ def test_white_space_at_the_end_of_a_line_is_dropped_wherever_the_stream_is_cut(
     assert framed([stream[:cut], stream[cut:]]) == [b"{}", b"  []"]
 
 
+def test_white_space_at_the_end_of_a_long_line_is_dropped_too() -> None:
+    long = b"x" * MIB
+    assert framed([long, b" " * MIB + b"\t\r\n", b" " * MIB, b"\n", long, b"\r\n"]) == [
+        long,
+        long,
+    ]
+
+
 def test_blank_lines_are_skipped() -> None:
     assert framed([b"\n\r\n  \none\n\n", b" ", b"\n\t\r\ntwo\n"]) == [b"one", b"two"]
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from claude_actors.actors.warden import read_file
+
 _BIRTHS: Final = b"\nprocesses "
 
 
@@ -49,7 +51,6 @@ def _highest_number() -> int | None:
 
 def _read(path: str) -> bytes:
     try:
-        with open(path, "rb", buffering=0) as file:
-            return file.readall() or b""
+        return read_file(path)
     except OSError:
         return b""

@@ -58,14 +58,15 @@ def _kill_if_bearer(pid: int, cookies: Collection[bytes]) -> bool:
 
 def _bears(pid: int, cookies: Collection[bytes]) -> bool:
     try:
-        environ = _read(f"/proc/{pid}/environ")
+        environ = read_file(f"/proc/{pid}/environ")
     except OSError:
         # Gone, or not ours to look at.
         return False
     return any(cookie in environ for cookie in cookies)
 
 
-def _read(path: str) -> bytes:
+def read_file(path: str) -> bytes:
+    """Read a small file whole; raises OSError."""
     # A file object would take longer than the reading, and there are as many files as processes.
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
