@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import threading
 from collections.abc import Iterator
 from itertools import repeat
 
 import pytest
+from support.leaks import wait_until
 
-from claude_actors.actors.pipes import PipeReader
+from claude_actors.actors.pipes import BULKY, PipeReader
 from claude_actors.actors.reactor import Reactor
 
 DEADLINE = 30.0
@@ -85,3 +87,17 @@ def test_a_reader_that_nobody_is_behind_reads_at_once(reactor: Reactor) -> None:
     os.close(reading.writing)
     assert reading.ended.wait(DEADLINE)
     assert b"".join(reading.chunks) == b"one"
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_GETPIPE_SZ"), reason="the room of a pipe is fixed here")
+@pytest.mark.parametrize(("size", "widened"), [(BULKY - 1, False), (BULKY, True)])
+def test_a_pipe_that_is_found_full_is_made_wider_and_no_other(reactor: Reactor, size: int, widened: bool) -> None:
+    reading = Reading(reactor, repeat(False))
+    before = fcntl.fcntl(reading.writing, fcntl.F_GETPIPE_SZ)
+    os.write(reading.writing, b"x" * size)
+    assert wait_until(lambda: sum(map(len, reading.chunks)) == size)
+    os.write(reading.writing, b"behind it")
+    assert wait_until(lambda: reading.chunks[-1].endswith(b"behind it"))
+    assert (fcntl.fcntl(reading.writing, fcntl.F_GETPIPE_SZ) > before) is widened
+    os.close(reading.writing)
+    assert reading.ended.wait(DEADLINE)

@@ -6,11 +6,13 @@ bytes and deadlines, nothing of processes.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import selectors
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Final
 
@@ -21,6 +23,11 @@ from claude_actors.actors.timers import TimerHandle
 from claude_actors.errors import WriteFailed
 
 READ_SLICE: Final = 64 * 1024
+# A full pipe gives as much or more; rarely a whole slice, for a write of less than a page takes up a page.
+BULKY: Final = READ_SLICE // 2
+# Of a pipe that floods: each read lets go of the interpreter, which others then keep for longer than a read takes.
+_WIDE_SLICE: Final = 128 * 1024
+_WIDE_PIPE: Final = 256 * 1024
 MAX_UNWRITTEN: Final = 64 * 1024 * 1024
 WRITE_TIMEOUT: Final = 30.0
 _REST: Final = 0.001
@@ -31,6 +38,8 @@ _VIEWS_A_WRITE: Final = 64
 class PipeReader:
     """Reads at most one slice each time the pipe is ready, so that a flood leaves room for others.
 
+    A pipe that is found full is made wider, where the system has that: the room of all pipes of a user is limited, so
+    those that need no more get no more.
     While `crowded` says that the reader's own reader is behind, it rests a moment before each slice: reading on would
     only fill the disk, and take the interpreter from who is behind. It never rests twice in a row, so what else comes
     through the pipe is late by that moment at most.
@@ -50,6 +59,7 @@ class PipeReader:
         self._ended = ended
         self._crowded = crowded
         self._rest: TimerHandle | None = None
+        self._slice = READ_SLICE
         self._bulky = False
         self.closed = False
         reactor.register(fd, selectors.EVENT_READ, self._readable)
@@ -71,18 +81,26 @@ class PipeReader:
     def _read(self) -> int | None:
         """Pass on one slice: its size, 0 at the end, None if there is nothing now."""
         try:
-            chunk = os.read(self._fd, READ_SLICE)
+            chunk = os.read(self._fd, self._slice)
         except BlockingIOError:
             return None
         except OSError:
             return 0
-        bulky = len(chunk) == READ_SLICE
+        bulky = len(chunk) >= BULKY
         if bulky is not self._bulky:
             self._bulky = bulky
             self._reactor.set_bulky(self._fd, bulky)
+            if self._slice == READ_SLICE:
+                self._widen()
         if chunk:
             self._received(chunk)
         return len(chunk)
+
+    def _widen(self) -> None:
+        self._slice = _WIDE_SLICE
+        if hasattr(fcntl, "F_SETPIPE_SZ"):
+            with suppress(OSError):  # The user's pipes have no more room: it works as it is.
+                fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, _WIDE_PIPE)
 
     def drain(self) -> None:
         """Pass on what is in the pipe now, up to a limit, and close it though somebody else may still hold it."""

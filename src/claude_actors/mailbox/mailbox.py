@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 # A backlog that a consumer at work takes a few milliseconds to empty: long enough that it never runs dry meanwhile.
 CROWDED_ITEMS: Final = 1000
-CROWDED_BYTES: Final = MIB
+CROWDED_BYTES: Final = MIB // 2
 # What an object counts for in `max_bytes` when items are not bytes.
 NOMINAL_ITEM_BYTES: Final = 256
 
