@@ -53,10 +53,14 @@ def text(line: Line) -> str:
     metric = line.metric
     verdict = {True: "met", False: "MISSED", None: ""}[line.met]
     ratio = f"{line.ratio:.2f}x" if line.ratio is not None else ""
-    spread = f"{number(line.low)} - {number(line.high)}"
     name = f"{metric.title} [{metric.unit}]" if metric.unit else metric.title
     official = number(line.official) if line.official is not None else ""
-    return f"{name:54} {official:>12} {number(line.ours):>12} {spread:>19} {ratio:>7} {goal(metric):>9} {verdict}"
+    return f"{name:54} {official:>12} {number(line.ours):>12} {spread(line):>19} {ratio:>7} {goal(metric):>9} {verdict}"
+
+
+def spread(line: Line) -> str:
+    """Give the lowest and the highest of our figures."""
+    return f"{number(line.low)} - {number(line.high)}"
 
 
 def goal(metric: Metric) -> str:
@@ -75,7 +79,7 @@ def number(value: float) -> str:
 
 def markdown(found: Sequence[Line]) -> str:
     """Give the table for the documentation."""
-    rows = ["| what | official | ours | ratio | target | |", "|---|---|---|---|---|---|"]
+    rows = ["| what | official | ours | range | ratio | target | |", "|---|---|---|---|---|---|---|"]
     for line in found:
         metric = line.metric
         unit = f" {metric.unit}" if metric.unit and metric.unit != "/s" else metric.unit
@@ -83,7 +87,8 @@ def markdown(found: Sequence[Line]) -> str:
         ratio = f"{line.ratio:.2f}x" if line.ratio is not None else ""
         verdict = {True: "met", False: "**missed**", None: ""}[line.met]
         ours = f"{number(line.ours)}{unit}"
-        rows.append(f"| {metric.title.strip()} | {official} | {ours} | {ratio} | {goal(metric)} | {verdict} |")
+        cells = (metric.title.strip(), official, ours, spread(line), ratio, goal(metric), verdict)
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
