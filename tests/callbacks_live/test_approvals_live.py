@@ -87,8 +87,8 @@ def test_waiting_for_a_person_holds_no_thread() -> None:
         turn = stage.session.send("go")
         pending = [stage.session.permissions().get(DEADLINE) for _ in numbers]
         assert stage.session.snapshot().pending_callbacks == len(stage.session.snapshot().pending_permissions) == 30
-        # Idle threads beyond 16 end, busy ones do not.
-        assert wait_until(lambda: 0 < task_threads() <= 16)
+        # Idle threads beyond 16 end, busy ones do not. There may be none: a thread of the reactor's can run them all.
+        assert wait_until(lambda: task_threads() <= 16)
         assert all(one.deny(one.input["command"]) for one in pending)
         stage.fake.gates.open("end")
         turn.result(DEADLINE)

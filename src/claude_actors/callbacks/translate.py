@@ -109,15 +109,15 @@ def _left_out(event: str, result: object) -> str | None:
 
 def permission_answer(request: CarriesInput, value: object) -> JSON:
     """Translate a permission callback's result. Raises `InvalidCallbackResult` for everything else, None included."""
-    if isinstance(value, Mapping):
-        return dict(value)
+    if isinstance(value, Allow):
+        updated = dict(request.input) if value.updated_input is None else input_on_wire(value.updated_input)
+        updates = updates_on_wire(value)
+        return PermissionAllow(updated, UNSET if updates is None else updates).to_wire()
     if isinstance(value, Deny):
         return PermissionDeny(value.message, value.interrupt).to_wire()
-    if not isinstance(value, Allow):
-        raise InvalidCallbackResult(f"a permission callback returned {_kind(value)} instead of Allow or Deny")
-    updated = dict(request.input) if value.updated_input is None else input_on_wire(value.updated_input)
-    updates = updates_on_wire(value)
-    return PermissionAllow(updated, UNSET if updates is None else updates).to_wire()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise InvalidCallbackResult(f"a permission callback returned {_kind(value)} instead of Allow or Deny")
 
 
 def permission_fallback(reason: str) -> JSON:

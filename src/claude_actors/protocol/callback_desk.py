@@ -6,7 +6,6 @@ It must not know the lifecycle or run anything; finished, failed, timed out, can
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from claude_actors import events
 from claude_actors.protocol.callbacks import CallbackRules, CallbackTable, PendingCallback
@@ -150,8 +149,7 @@ class CallbackDesk:
 
 
 def _fallback(pending: PendingCallback) -> WriteLine:
-    payload: dict[str, Any] = pending.fallback
-    return WriteLine(encode_success(pending.request_id, payload))
+    return WriteLine(encode_success(pending.request_id, dict(pending.fallback)))
 
 
 def _why_refused(frame: ControlRequest) -> tuple[str, str]:

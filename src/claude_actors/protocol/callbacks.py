@@ -24,6 +24,7 @@ from claude_actors.wire.control import (
 )
 
 OPEN: Final[Mapping[str, Any]] = MappingProxyType({"continue": True})
+_CLOSED: Final[Mapping[str, Any]] = MappingProxyType(PermissionDeny("the permission callback gave no answer").to_wire())
 
 
 class HookRule(msgspec.Struct, frozen=True):
@@ -51,7 +52,7 @@ class PendingCallback(msgspec.Struct, frozen=True):
     name: str
     request: InboundRequest
     timeout: float | None
-    fallback: dict[str, Any]
+    fallback: Mapping[str, Any]
 
 
 class CallbackTable:
@@ -80,12 +81,10 @@ class CallbackTable:
                 rule = self._rules.hooks.get(request.callback_id)
                 if rule is None:
                     return None
-                name, fallback = request.callback_id, dict(rule.fallback)
-                return PendingCallback(request_id, "hook", name, request, rule.timeout, fallback)
+                return PendingCallback(request_id, "hook", request.callback_id, request, rule.timeout, rule.fallback)
             case CanUseTool():
-                fallback = PermissionDeny("the permission callback gave no answer").to_wire()
                 timeout = self._rules.permission_timeout
-                return PendingCallback(request_id, "permission", request.tool_name, request, timeout, fallback)
+                return PendingCallback(request_id, "permission", request.tool_name, request, timeout, _CLOSED)
             case McpMessage():
                 timeout, fallback = self._rules.mcp_timeout, mcp_fallback(request.message)
                 return PendingCallback(request_id, "mcp", request.server_name, request, timeout, fallback)

@@ -55,9 +55,12 @@ _EVENTS: Final[tuple[type[HookEvent], ...]] = (
 EVENT_TYPES: Final[Mapping[str, type[HookEvent]]] = {event.__name__: event for event in _EVENTS}
 
 
+_UNREAD: Final = (msgspec.Raw, bytes)
+
+
 def decode_hook_input(raw: bytes | msgspec.Raw | Mapping[str, Any]) -> HookEvent:
     """Read one hook input; never raises."""
-    form = dict(raw) if isinstance(raw, Mapping) else _parse(raw)
+    form = _parse(raw) if isinstance(raw, _UNREAD) else dict(raw)
     event_type = EVENT_TYPES.get(str(form.get("hook_event_name")), UnknownHookEvent)
     event = (
         _convert(form, event_type) or salvage(event_type, form) or salvage(UnknownHookEvent, form) or UnknownHookEvent()

@@ -140,7 +140,7 @@ class ToolPermissionRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True
 
 def read_permission_request(request: Mapping[str, Any] | CanUseTool) -> ToolPermissionRequest:
     """Make the typed view of a `can_use_tool` request; never raises, a field of a wrong type counts as missing."""
-    form = dict(request) if isinstance(request, Mapping) else request.raw
+    form = request.raw if isinstance(request, CanUseTool) else dict(request)
     view = _convert(form) or salvage(ToolPermissionRequest, form)
     if view is None:
         view = ToolPermissionRequest(tool_name=str(form.get("tool_name", "")), input={})
