@@ -14,7 +14,8 @@ from support.structs import filled
 from claude_actors.wire import conversation, messages, notices, system
 from claude_actors.wire.blocks import TextBlock, ToolUseBlock, UnknownBlock
 from claude_actors.wire.codec import Conversation, decode_line
-from claude_actors.wire.message import Message, lazy
+from claude_actors.wire.lazy import lazy
+from claude_actors.wire.message import Message
 from claude_actors.wire.messages import (
     AssistantMessage,
     RateLimitEvent,

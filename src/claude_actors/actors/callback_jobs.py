@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, NamedTuple
 
 import pykka
 from msgspec import Struct
@@ -29,19 +29,25 @@ from claude_actors.wire.codec import encode_success
 Answer = Callable[[Any], "tuple[Mapping[str, Any], str | None]"]
 
 
+class JobHome(NamedTuple):
+    """Where the jobs of one session run and report; answers have at most `max_answer` bytes."""
+
+    session: pykka.ActorRef[Any]
+    answers: AnswerBox
+    pool: TaskPool
+    loop: SharedLoop
+    max_answer: int
+
+
 class CallbackJob:
     """Runs `call()` and reports `answer(value)` to the session, exactly once unless it never returns."""
 
     __slots__ = (
         "_answer",
-        "_answers",
         "_call",
         "_future",
-        "_loop",
-        "_max_answer",
+        "_home",
         "_on_loop",
-        "_pool",
-        "_session",
         "ctx",
         "kind",
         "name",
@@ -56,29 +62,21 @@ class CallbackJob:
         call: Callable[[], Any],
         answer: Answer,
         on_loop: bool,
-        max_answer: int,
-        session: pykka.ActorRef[Any],
-        answers: AnswerBox,
-        pool: TaskPool,
-        loop: SharedLoop,
+        home: JobHome,
     ) -> None:
         self.kind, self.name, self.ctx = kind, name, ctx
         self._call = call
         self._answer = answer
         self._on_loop = on_loop
-        self._max_answer = max_answer
-        self._session = session
-        self._answers = answers
-        self._pool = pool
-        self._loop = loop
+        self._home = home
         self._future: Future[Any] | None = None
 
     def start(self) -> None:
         """Begin, in a task's thread or on the loop; raises PoolExhausted. Never blocks."""
         if self._on_loop:
-            self._watch(self._loop.submit(self._run_on_loop()), inline=True)
+            self._watch(self._home.loop.submit(self._run_on_loop()), inline=True)
         else:
-            self._pool.run(self._run_in_thread)
+            self._home.pool.run(self._run_in_thread)
 
     @property
     def holds_thread(self) -> bool:
@@ -93,9 +91,9 @@ class CallbackJob:
             return
         try:
             # Done-callbacks of a user's future run where it is cancelled.
-            self._pool.run(future.cancel)
+            self._home.pool.run(future.cancel)
         except PoolExhausted:
-            run_contained("callback_cancel_failed", self._loop.submit, _cancel(future))
+            run_contained("callback_cancel_failed", self._home.loop.submit, _cancel(future))
 
     async def _run_on_loop(self) -> Any:
         value = self._call()
@@ -119,7 +117,7 @@ class CallbackJob:
 
     def _await(self, value: Awaitable[Any]) -> None:
         try:
-            future = self._loop.submit(_awaited(value))
+            future = self._home.loop.submit(_awaited(value))
         except LoopClosed as error:
             if inspect.iscoroutine(value):
                 value.close()
@@ -148,13 +146,13 @@ class CallbackJob:
         try:
             output, warning = self._answer(value)
             line = encode_success(self.ctx.request_id, output)
-            check_size(len(line), self._max_answer)
+            check_size(len(line), self._home.max_answer)
         except BaseException as error:
             self._report_failure(error, inline=inline)
             return
         if warning is not None:
             self._tell(CallbackWarned(self.kind, self.name, self.ctx.request_id, warning), inline=False)
-        self._answers.put(CallbackFinished(self.ctx.request_id, line), inline=inline)
+        self._home.answers.put(CallbackFinished(self.ctx.request_id, line), inline=inline)
 
     def _report_failure(self, error: BaseException, *, inline: bool) -> None:
         if not self.ctx.cancelled:
@@ -172,7 +170,7 @@ class CallbackJob:
         """Report; inline only where the user's code has returned, so that its stack is not under the control plane."""
         tell = deliver_inline if inline else pykka.ActorRef.tell
         try:
-            tell(self._session, message)
+            tell(self._home.session, message)
         except ActorDeadError:
             return  # The session is over; its end has told everybody.
 

@@ -15,7 +15,7 @@ import pykka
 
 from claude_actors import events
 from claude_actors.actors.answer_box import AnswerBox
-from claude_actors.actors.callback_jobs import CallbackJob
+from claude_actors.actors.callback_jobs import CallbackJob, JobHome
 from claude_actors.actors.contained import describe
 from claude_actors.actors.invocations import Invocations
 from claude_actors.actors.record import SessionRecord
@@ -37,10 +37,9 @@ class CallbackRunner:
     def __init__(self, record: SessionRecord, session: pykka.ActorRef[Any], pool: TaskPool) -> None:
         self._record = record
         self._session = session
-        self._answers = AnswerBox(session)
-        self._pool = pool
         self._loop = SharedLoop.acquire()
         self._servers_loop = SharedLoop.acquire("servers")
+        self._home = JobHome(session, AnswerBox(session), pool, self._loop, record.options.write_limit_bytes)
         self._running: dict[str, CallbackJob] = {}
         self._abandoned: set[str] = set()
         self._closed = False
@@ -125,11 +124,7 @@ class CallbackRunner:
             call=call,
             answer=answer,
             on_loop=on_loop,
-            max_answer=self._record.options.write_limit_bytes,
-            session=self._session,
-            answers=self._answers,
-            pool=self._pool,
-            loop=self._loop,
+            home=self._home,
         )
 
 

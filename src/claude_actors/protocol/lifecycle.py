@@ -21,10 +21,9 @@ class State(enum.Enum):
     STOPPED = "stopped"
     FAILED = "failed"
 
-    @property
-    def is_final(self) -> bool:
-        """Say whether nothing can follow."""
-        return self in (State.STOPPED, State.FAILED)
+    def __init__(self, value: str) -> None:
+        #: Whether nothing can follow. Asked after every frame, so it is an attribute and no property.
+        self.is_final: Final = value in ("stopped", "failed")
 
 
 class Happening(enum.Enum):

@@ -6,12 +6,12 @@ Only shapes: who may send what when, and how long an answer may take, is decided
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType, field
 
+from claude_actors.wire.lazy import lazy
 from claude_actors.wire.repair import read_object
 from claude_actors.wire.salvage import salvage
 
@@ -201,7 +201,7 @@ class HookCallback(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="s
 class WholeRequest(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="subtype", dict=True):
     """Base of the requests that users get to see, with every field that they came with."""
 
-    @cached_property
+    @lazy
     def raw(self) -> dict[str, Any]:
         """The request as the CLI sent it, fields that have no name here included."""
         line = self.__dict__.get("line")

@@ -6,11 +6,11 @@ them from the wire is `wire/hooks.py`.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import msgspec
 
+from claude_actors.wire.lazy import lazy
 from claude_actors.wire.permissions import PermissionUpdate, decode_updates
 
 JSON = dict[str, Any]
@@ -42,7 +42,7 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True, dict=True, omit_defau
     agent_type: str | None = None
     effort: Effort | None = None
 
-    @cached_property
+    @lazy
     def raw(self) -> JSON:
         """The input as the CLI sent it, unknown fields included."""
         return {"hook_event_name": self.hook_event_name, **msgspec.to_builtins(self)}
@@ -104,7 +104,7 @@ class PermissionRequest(_ToolEvent, frozen=True, kw_only=True):
     hook_event_name: str = "PermissionRequest"
     permission_suggestions: tuple[JSON, ...] = ()
 
-    @cached_property
+    @lazy
     def suggestions(self) -> tuple[PermissionUpdate, ...]:
         """The rule changes that would answer this question for the future; allow them by passing them back."""
         return decode_updates(self.permission_suggestions)

@@ -7,12 +7,12 @@ known is kept as it came, and so is every field that is not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from claude_actors.wire.control import CanUseTool
+from claude_actors.wire.lazy import lazy
 from claude_actors.wire.salvage import salvage
 
 PermissionMode: TypeAlias = Literal["default", "manual", "acceptEdits", "plan", "bypassPermissions", "auto", "dontAsk"]
@@ -28,7 +28,7 @@ class PermissionRule(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
 
 
 class _Update(msgspec.Struct, frozen=True, tag_field="type", dict=True):
-    @cached_property
+    @lazy
     def raw(self) -> dict[str, Any]:
         """The update as it stands on the wire; one that the CLI sent goes back with every field that it came with."""
         return dict(msgspec.to_builtins(self))
@@ -121,12 +121,12 @@ class ToolPermissionRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True
     agent_id: str | None = None
     requires_user_interaction: bool = False
 
-    @cached_property
+    @lazy
     def suggestions(self) -> tuple[PermissionUpdate, ...]:
         """The rule changes that would answer this question for the future; allow them by passing them back."""
         return decode_updates(self.permission_suggestions)
 
-    @cached_property
+    @lazy
     def raw(self) -> dict[str, Any]:
         """The request as the CLI sent it, fields that have no name here included."""
         return {"subtype": "can_use_tool", **msgspec.to_builtins(self)}
