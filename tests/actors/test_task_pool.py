@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pykka
 import pytest
 from support.leaks import wait_until
 
 from claude_actors.actors import task_pool
+from claude_actors.actors.here import HERE
 from claude_actors.actors.task_pool import PoolExhausted, TaskPool
 
 DEADLINE = 30.0
@@ -178,3 +179,59 @@ def test_many_threads_give_jobs_at_once_and_each_is_run_once(pool: TaskPool) -> 
     for _ in range(800):
         assert all_done.acquire(timeout=DEADLINE)
     assert sorted(done) == list(range(800))
+
+
+# --- jobs from the thread that leads the reactor ---
+
+
+class Leader:
+    """Takes the pool's errand and keeps it for the test, which plays both threads."""
+
+    def __init__(self) -> None:
+        self.errands: list[Callable[[], object]] = []
+        self.guards: list[Callable[[], object]] = []
+
+    def at_parting(self, function: Callable[[], object]) -> None:
+        raise AssertionError("somebody is woken")
+
+    def take_errand(self, errand: Callable[[], object], guard: Callable[[], object]) -> bool:
+        self.errands.append(errand)
+        self.guards.append(guard)
+        return True
+
+
+@pytest.fixture
+def leader() -> Iterator[Leader]:
+    HERE.leads = leader = Leader()
+    yield leader
+    HERE.leads = None
+
+
+def test_jobs_that_do_not_block_are_run_by_the_thread_that_read_them_and_nobody_is_woken(
+    pool: TaskPool, leader: Leader
+) -> None:
+    ran: list[int] = []
+    for number in range(30):
+        pool.run(lambda number=number: ran.append(number))  # type: ignore[misc]
+    (errand,), (guard,) = leader.errands, leader.guards
+    errand()
+    assert ran == list(range(30))
+    guard()
+    assert pool.threads == 0
+
+
+def test_when_the_first_job_blocks_the_next_leader_calls_a_thread_for_the_others(
+    pool: TaskPool, leader: Leader
+) -> None:
+    jobs, ran = Jobs(), threading.Event()
+    pool.run(jobs.wait)
+    pool.run(ran.set)
+    (errand,), (guard,) = leader.errands, leader.guards
+    first = threading.Thread(target=errand)
+    first.start()
+    assert jobs.begun.acquire(timeout=DEADLINE)
+    assert not ran.is_set()
+    guard()
+    assert ran.wait(DEADLINE)
+    jobs.end(1)
+    first.join()

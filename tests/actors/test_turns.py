@@ -37,6 +37,7 @@ class Errand:
         self.leader: threading.Thread | None = None
         self.runner: threading.Thread | None = None
         self.led: bool | None = None
+        self.guards: list[threading.Thread] = []
 
     def send(self) -> None:
         """Have whoever leads take the errand; wait until it is asked."""
@@ -44,7 +45,7 @@ class Errand:
 
         def take() -> None:
             self.leader = threading.current_thread()
-            self.taken = self._reactor.take_errand(self._run)
+            self.taken = self._reactor.take_errand(self._run, self._guard)
             asked.set()
 
         self._reactor.call_soon(take)
@@ -60,6 +61,9 @@ class Errand:
         """Let it return."""
         self._go_on.set()
         assert self.ended.wait(DEADLINE)
+
+    def _guard(self) -> None:
+        self.guards.append(threading.current_thread())
 
     def _run(self) -> None:
         self.runner, self.led = threading.current_thread(), HERE.leads is not None or HERE.ready is not None
@@ -91,6 +95,17 @@ def test_an_errand_runs_in_the_thread_that_led_while_another_leads(reactor: Reac
     errand.end()
 
 
+def test_whoever_leads_next_begins_with_the_guard_of_the_errand_that_was_taken(reactor: Reactor) -> None:
+    errand, refused = Errand(reactor), Errand(reactor)
+    errand.begin()
+    other = leader_of(reactor)
+    refused.send()
+    assert leader_of(reactor) is other
+    assert errand.guards == [other]
+    assert refused.guards == []
+    errand.end()
+
+
 def test_timers_and_descriptors_are_served_while_an_errand_blocks(reactor: Reactor) -> None:
     errand, due, readable = Errand(reactor), threading.Event(), threading.Event()
     reading, writing = os.pipe()
@@ -119,7 +134,7 @@ def test_what_else_was_ready_is_served_by_whoever_leads_next(reactor: Reactor) -
     def readable(number: int) -> None:
         os.read(pipes[number][0], 1)
         reactor.unregister(pipes[number][0])
-        errands[number].taken = reactor.take_errand(errands[number]._run)
+        errands[number].taken = reactor.take_errand(errands[number]._run, lambda: None)
         served.release()
 
     def register_all() -> None:
@@ -170,13 +185,32 @@ def test_jobs_of_the_pool_that_block_never_hold_up_the_reactor(reactor: Reactor)
     pool.release()
 
 
+def test_jobs_that_were_queued_together_all_begin_though_each_of_them_blocks(reactor: Reactor) -> None:
+    pool, go_on, begun = TaskPool.acquire(), threading.Event(), threading.Semaphore(0)
+
+    def block() -> None:
+        begun.release()
+        go_on.wait(4 * DEADLINE)
+
+    def run_all() -> None:
+        for _ in range(10):
+            pool.run(block)
+
+    reactor.call_soon(run_all)
+    for _ in range(10):
+        assert begun.acquire(timeout=DEADLINE)
+    leader_of(reactor)
+    go_on.set()
+    pool.release()
+
+
 @pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])
 def test_an_errand_that_raises_leaves_both_threads_at_work(reactor: Reactor, error: type[BaseException]) -> None:
     def fail() -> None:
         raise error
 
     for _ in range(20):
-        reactor.call_soon(lambda: reactor.take_errand(fail))
+        reactor.call_soon(lambda: reactor.take_errand(fail, fail))
         leader_of(reactor)
 
 

@@ -1,8 +1,8 @@
 """Holds back the answers of a thread that runs one callback after another, so that they go out in one write.
 
 Telling the session of an answer and writing it costs more than making it. It decides when answers may wait, and knows
-nothing of pipes. An answer waits only while another thread has been called to the queue of callbacks: that thread runs
-the moment the first one blocks, and lets everything out before it does anything else.
+nothing of pipes. An answer waits only while another thread is on its way to the queue of callbacks, to work there or to
+look: it runs the moment the first one blocks, and lets everything out.
 """
 
 from __future__ import annotations

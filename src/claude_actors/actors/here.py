@@ -30,8 +30,11 @@ class Leader(Protocol):
         """Call `function` when this thread lets go of the interpreter: who is woken now would only wait for it."""
         ...
 
-    def take_errand(self, errand: Errand) -> bool:
-        """Run `errand`, which may block, in this thread, once another leads; False if none is free to."""
+    def take_errand(self, errand: Errand, guard: Callable[[], object]) -> bool:
+        """Run `errand`, which may block, in this thread, once another leads; False if none is free to.
+
+        The other one begins with `guard`, however early the errand blocks.
+        """
         ...
 
 

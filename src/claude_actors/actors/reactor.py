@@ -61,6 +61,7 @@ class Reactor:
         self._events: deque[tuple[selectors.SelectorKey, int]] = deque()
         self._parting: list[Callable[[], object]] = []
         self._errand: Errand | None = None
+        self._guard: Callable[[], object] | None = None
         self._turns = Turns("claude-actors-reactor", self._lead)
         self._helper = Helper(self.call_soon)
         # A pykka ref holds its actor weakly, so somebody must keep those that nobody else knows.
@@ -197,11 +198,14 @@ class Reactor:
         """Call `function` when this thread lets go of the interpreter: who is woken now would only wait for it."""
         self._parting.append(function)
 
-    def take_errand(self, errand: Errand) -> bool:
-        """Run `errand`, which may block, in this thread, once another leads; False if none is free to."""
+    def take_errand(self, errand: Errand, guard: Callable[[], object]) -> bool:
+        """Run `errand`, which may block, in this thread, once another leads; False if none is free to.
+
+        The other one begins with `guard`, however early the errand blocks.
+        """
         if self._errand is not None or not self._turns.can_pass_on():
             return False
-        self._errand = errand
+        self._errand, self._guard = errand, guard
         return True
 
     # --- the loop ---
@@ -209,6 +213,9 @@ class Reactor:
     def _lead(self) -> Errand | None:
         """Run the loop until there is an errand, or until it is over."""
         HERE.ready, HERE.leads = self._ready, self
+        guard, self._guard = self._guard, None
+        if guard is not None:
+            run_contained("errand_guard_failed", guard)
         while self._errand is None and not (self._closing and not self._soon and not self._ready):
             self._run_once()
         self._part()

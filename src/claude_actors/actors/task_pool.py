@@ -7,7 +7,9 @@ thread before it begins: that one stands ready the moment the job blocks. If it 
 awake takes the next job itself, which costs a tenth of what waking another does. (A fresh actor for each job would
 cost more than the rest of a hook's round trip.)
 
-Best is to wake nobody: a thread that leads the reactor passes the lead on and comes to the queue itself.
+Best is to wake nobody: a thread that leads the reactor passes the lead on and comes to the queue itself. The one that
+leads then looks at the queue first, and calls the next thread if jobs still wait: so none is called for jobs that do
+not block.
 """
 
 from __future__ import annotations
@@ -124,6 +126,8 @@ class TaskPool:
         self._idle: list[pykka.ActorRef[HookTask]] = []
         # Whether a thread is on its way to the queue.
         self._called = False
+        # Whether a thread will look at the queue and call the next.
+        self._guarded = False
 
     @classmethod
     def of(cls, reactor: Reactor) -> TaskPool:
@@ -180,7 +184,8 @@ class TaskPool:
                 return
             self._called = True
         leads = HERE.leads
-        if leads is not None and leads.take_errand(self.work):
+        if leads is not None and leads.take_errand(self.work, self._look):
+            self._guarded = True
             return
         with TaskPool._lock:
             task = self._choose()
@@ -212,7 +217,7 @@ class TaskPool:
             elif task is not None:
                 keep = self._let_rest(task)
             waits = bool(self._jobs)
-            must_call = waits and not self._called
+            must_call = waits and not (self._called or self._guarded)
             other = self._choose() if must_call else None
         if must_call:
             waits = run_contained("task_not_called", self._call, other)
@@ -222,6 +227,16 @@ class TaskPool:
         if task is not None and not keep:
             task.stop(block=False)
         return job
+
+    def _look(self) -> None:
+        """Call a thread if jobs wait: whoever was to run them all has blocked, or takes long."""
+        with TaskPool._lock:
+            self._guarded = False
+            must_call = bool(self._jobs) and not self._called
+            other = self._choose() if must_call else None
+        if must_call:
+            run_contained("task_not_called", self._call, other)
+        let_out()
 
     def task_ended(self, ended: ActorEnded) -> None:
         """Forget a thread that is gone; for HookTask."""
