@@ -13,7 +13,7 @@ import time
 from typing import Final
 
 OFTEN: Final = 64
-SELDOM: Final = 128
+SELDOM: Final = 192
 _HURRY: Final = 0.25
 
 
