@@ -10,6 +10,7 @@ import uuid as uuids
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -17,8 +18,10 @@ from pykka import ActorDeadError
 
 from claude_actors.actors.contained import warn
 from claude_actors.actors.keeper import Command, SessionKeeper
+from claude_actors.actors.preparation import discard_launch
 from claude_actors.actors.record import SessionRecord
 from claude_actors.actors.session_messages import ServersRequested
+from claude_actors.actors.uninterrupted import run_uninterrupted
 from claude_actors.async_session import AsyncSession
 from claude_actors.callbacks.shadowing import CanUseToolShadowedWarning, never_asked, shadow_warnings
 from claude_actors.errors import InvalidOptions, SessionEnded, SpawnFailed, StartTimeout, StopTimeout
@@ -66,7 +69,7 @@ def start_session(
         # Not in the log alone, which is silent until it is set up: such a callback looks as if it guarded something.
         warnings.warn(idle, category=CanUseToolShadowedWarning, stacklevel=2)
     try:
-        session._start()
+        session._start(launch=wait)
         if prompt is not None:
             # A start that has failed already is told by the start, in its own words.
             with suppress(SessionEnded):
@@ -92,15 +95,29 @@ class Session(SessionView):
         self._operations = Operations(options)
         self.aio = AsyncSession(self)
 
-    def _start(self) -> None:
+    def _start(self, *, launch: bool = False) -> None:
+        """Start the session's actors, or first `launch` the CLI and then start them. Blocks for that moment."""
         options = self.options
         for text in shadow_warnings(options.permission_mode, options.allowed_tools, options.can_use_tool is not None):
             warn("permission_callback_shadowed", reason=text)
         try:
-            self._record.keeper = SessionKeeper.start(self._record)
+            run_uninterrupted(partial(self._start_actors, launch))
         except (OSError, RuntimeError) as error:
             # The reactor could not be started: no more files, or no more threads.
             raise SpawnFailed(program="the CLI", reason=str(error)) from error
+
+    def _start_actors(self, launch: bool) -> None:
+        record = self._record
+        try:
+            if launch:
+                record.launch_first()
+            record.keeper = SessionKeeper.start(record)
+        except BaseException:
+            discard_launch(record.take_first_launch())
+            raise
+        # Whoever gives up looks for the keeper after saying so, and we the other way round: one sees the other.
+        if record.unwanted is not None:
+            self._tell(inputs.StopRequested(record.unwanted))
 
     # --- what it is told ---
 
@@ -206,6 +223,7 @@ class Session(SessionView):
 
     def stop_soon(self, reason: str = "stop requested") -> None:
         """Begin to end the session. Never blocks."""
+        self._record.unwanted = reason
         self._tell(inputs.StopRequested(reason))
 
     def add_done_callback(self, function: Callable[[FinalEvent], object]) -> None:

@@ -48,6 +48,15 @@ def test_one_process_of_unknown_birth_makes_everybody_a_candidate(monkeypatch: p
     assert lowest_number([Birth(500, 1_000), Birth(505, None)]) == 0
 
 
+@pytest.mark.parametrize(("before", "born", "last"), [(999, 1_000, True), (999, 1_001, False), (999, None, False)])
+def test_a_process_was_the_last_if_just_one_was_born_since_it_was_about_to_be(
+    monkeypatch: pytest.MonkeyPatch, before: int, born: object, last: bool
+) -> None:
+    told(monkeypatch, born=born, last=1, highest=1)
+    assert Birth(500, before).was_the_last() is last
+    assert not Birth(500, None).was_the_last()
+
+
 def test_a_file_that_is_not_there_tells_nothing() -> None:
     assert births._read("/proc/there is no such file") == b""
 

@@ -10,10 +10,19 @@ import pytest
 from support.leaks import command_of, descendants, is_running, wait_until
 from support.ports import ECHO, CollectingSink, python, started
 
-from claude_actors.actors import process_end, sweeper, warden
+from claude_actors.actors import births, process_end, spawn, sweeper, warden
 from claude_actors.actors.port_types import KILL_NOW
 from claude_actors.actors.process_port import ProcessPort
+from claude_actors.actors.ward_table import WardTable
 from claude_actors.actors.warden_link import WardenLink
+
+HAS_HAD_A_CHILD = """
+    import os
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
 
 
 def our_wardens() -> set[int]:
@@ -42,12 +51,10 @@ def test_a_warden_that_was_killed_is_replaced_by_a_later_start() -> None:
     (killed,) = our_wardens()
     os.kill(killed, signal.SIGKILL)
     assert wait_until(lambda: not is_running(killed))
-    # The loss is noticed when there is something to tell it.
     second = started(ECHO)
     second[1].pid()
-    third = started(ECHO)
     assert wait_until(our_wardens)
-    end(first, second, third)
+    end(first, second)
 
 
 @pytest.mark.parametrize("executable", ["", "/usr/sbin/host-program", "/nowhere/python3"])
@@ -61,13 +68,60 @@ def test_ports_work_where_no_warden_can_be_started(executable: str, monkeypatch:
     end((port, sink))
 
 
-def test_the_warden_keeps_to_what_it_was_told() -> None:
-    ward = warden.Ward()
-    for line in (b"* aa", b"+ 11 aa", b"+ 12 bb", b"- 11", b". aa", b"* cc", b"", b"nonsense 1 2 3"):
-        ward.hear(line)
-    assert (ward.groups, ward.cookies, ward.goodbye) == ({12}, {b"bb", b"cc"}, False)
-    ward.hear(b"q")
-    assert ward.goodbye
+def told(table: WardTable) -> tuple[set[int], set[bytes]]:
+    """What a warden finds in the table."""
+    ward = warden.Ward.read(os.pread(table.fd, 1 << 20, 0))
+    return ward.groups, ward.cookies
+
+
+def test_the_table_holds_who_is_alive_and_nobody_else() -> None:
+    table = WardTable()
+    try:
+        assert told(table) == (set(), set())
+        for number in range(100):
+            table.add(f"cookie{number}")
+            table.set_group(f"cookie{number}", 1000 + number)
+        table.set_group("cookie7", 0)
+        for number in range(0, 100, 2):
+            table.remove(f"cookie{number}")
+        odd = range(1, 100, 2)
+        assert told(table) == ({1000 + n for n in odd if n != 7}, {b"cookie%d" % n for n in odd})
+        assert len(table) == 50
+    finally:
+        table.close()
+
+
+def test_the_table_grows_no_longer_than_there_were_bearers_at_once() -> None:
+    table = WardTable()
+    try:
+        for number in range(1000):
+            table.add(f"cookie{number}")
+            table.remove(f"cookie{number - 3}")
+        assert os.fstat(table.fd).st_size == 4 * warden.ROW
+    finally:
+        table.close()
+
+
+def test_what_is_told_of_an_unknown_cookie_or_twice_changes_nothing() -> None:
+    table = WardTable()
+    try:
+        table.add("here")
+        table.remove("never there")
+        table.set_group("never there", 5)
+        table.add("gone")
+        table.remove("gone")
+        table.remove("gone")
+        table.add("first")
+        table.add("second")
+        assert told(table) == (set(), {b"here", b"first", b"second"})
+    finally:
+        table.close()
+
+
+@pytest.mark.parametrize("damaged", [b" ", b"\0", b"nonsense", b"-1 cookie", b"1 2 3", b"12"])
+def test_a_damaged_row_hides_no_sound_one(damaged: bytes) -> None:
+    ward = warden.Ward.read(damaged.ljust(warden.ROW) + warden.row(11, "sound") + b"13 cut off")
+    assert (ward.groups, ward.cookies) == ({11}, {b"sound"})
 
 
 def test_a_group_is_killed_and_forgotten_before_it_is_reaped_and_its_cookie_after_the_sweep(
@@ -89,9 +143,22 @@ def test_a_group_is_killed_and_forgotten_before_it_is_reaped_and_its_cookie_afte
     note("reaped", process_end, "reap")
     note("swept", sweeper, "kill_bearers")
     note("cookie forgotten", WardenLink, "forget_cookie")
-    _port, sink = started("pass")
+    _port, sink = started(HAS_HAD_A_CHILD)
     sink.exit()
     assert steps == ["group killed", "group forgotten", "reaped", "swept", "cookie forgotten"]
+
+
+@pytest.mark.parametrize(("born_since", "searches"), [(1, 0), (2, 1)], ids=["itself", "another"])
+def test_descendants_are_only_looked_for_if_anybody_was_born_since(
+    born_since: int, searches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[object] = []
+    monkeypatch.setattr(sweeper, "kill_bearers", lambda *looked: len(looks.append(looked) or ()))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(spawn, "births", lambda: 1000)
+    monkeypatch.setattr(births, "births", lambda: 1000 + born_since)
+    _port, sink = started("pass")
+    sink.exit()
+    assert len(looks) == searches
 
 
 def test_the_sweep_never_ends_the_process_that_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,8 @@ class HungDisk:
         self._leave: queue.SimpleQueue[OSError | None] = queue.SimpleQueue()
         self._hanging = True
         self._hanging_reads = False
-        self._spared: list[str] = []
+        # What is in memory cannot hang.
+        self._spared = ["/memfd:"]
 
     def hangs(self) -> None:
         """Wait until a call stands at the gate."""

@@ -21,6 +21,10 @@ class Birth(NamedTuple):
     pid: int
     before: int | None
 
+    def was_the_last(self) -> bool:
+        """Tell whether it is certain that nobody was born since. One small read of /proc."""
+        return self.before is not None and births() == self.before + 1
+
 
 def lowest_number(ancestors: Iterable[Birth]) -> int:
     """Give a number that everything which these processes can have started is above: 0 if none is certain."""

@@ -18,6 +18,7 @@ from claude_actors.actors import port_messages
 from claude_actors.actors.base import ActorEnded, ReactorActor
 from claude_actors.actors.contained import run_contained, warn
 from claude_actors.actors.live_ports import LIVE_PORTS
+from claude_actors.actors.preparation import discard_launch
 from claude_actors.actors.record import SessionRecord
 from claude_actors.actors.session import SessionActor
 from claude_actors.actors.session_messages import ServersRequested, SessionOver, Wish
@@ -99,6 +100,7 @@ class SessionKeeper(ReactorActor):
         """Leave nobody waiting and nothing running, even if this actor itself has failed."""
         if reason is not None and self._session.is_alive():
             self._session.tell(inputs.StopRequested("its keeper failed"))
+        discard_launch(self._record.take_first_launch())
         if self._record.final is None:
             failure = ActorFailed(f"the session's keeper failed: {reason!r}")
             failure.__cause__ = reason

@@ -6,6 +6,7 @@ and decides nothing about the conversation.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,15 @@ from claude_actors.actors.base import ActorEnded, ReactorActor
 from claude_actors.actors.contained import note, warn
 from claude_actors.actors.port import PortActor
 from claude_actors.actors.port_types import KILL_NOW, Port
-from claude_actors.actors.preparation import LaunchFailed, LaunchReady, prepare_for, start_port, stop_deadlines
+from claude_actors.actors.preparation import (
+    LaunchFailed,
+    Launching,
+    LaunchReady,
+    Preparation,
+    discard_launch,
+    start_port,
+    stop_deadlines,
+)
 from claude_actors.actors.stderr_caller import StderrCaller
 from claude_actors.actors.task_pool import PoolExhausted, TaskPool
 from claude_actors.cli.launch import Launch
@@ -53,12 +62,13 @@ class OneShotActor(ReactorActor):
         self._error: ClaudeActorsError | None = None
 
     def on_start(self) -> None:
-        """Prepare in a task's thread: it looks at the file system and may ask the CLI for its version."""
+        """Launch in a task's thread: that looks at the file system and may ask the CLI for its version."""
         self._pool = TaskPool.of(self.reactor)
         self._stderr = StderrCaller(self._options.stderr, self._pool)
-        crowded = self._mailbox.crowded
+        self._launching = Launching()
+        wanted = Preparation(self._options, self._mailbox.crowded, self._launching, one_shot=self._prompt)
         try:
-            self._pool.run(partial(prepare_for, self.actor_ref, self._options, crowded=crowded, one_shot=self._prompt))
+            self._pool.run(partial(wanted.run_for, self.actor_ref))
         except PoolExhausted as error:
             self._fail(SpawnFailed(program="the CLI", reason=str(error)))
 
@@ -101,15 +111,19 @@ class OneShotActor(ReactorActor):
             self._launch.cleanup()
         self._mailbox.close(None if self._stopped else self._error)
 
+    @property
+    def rescue(self) -> Callable[[object], bool]:
+        """Ends what was launched too late."""
+        return discard_launch
+
     # --- starting ---
 
     def _launched(self, launch: Launch, port: Port) -> None:
         self._launch = launch
-        if self._stopped:
-            self.finish()
-            return
         self._port = start_port(port, self.actor_ref, self._options)
-        self._port.tell(port_messages.StartPort())
+        if self._stopped:
+            self._port.tell(port_messages.StopPort(KILL_NOW))
+            return
         if launch.stdin:
             self._port.tell(port_messages.WriteLines(launch.stdin))
         self._port.tell(port_messages.CloseInput())
@@ -139,7 +153,7 @@ class OneShotActor(ReactorActor):
             # Its input has ended long since, so waiting for it to heed that would only let it run on, at a cost.
             deadlines = msgspec.structs.replace(stop_deadlines(self._options), eof=0.0)
             self._port.tell(port_messages.StopPort(deadlines))
-        elif self._launch is not None:
+        elif self._launching.cancel():
             self.finish()
 
     def _exited(self, exit: PortExited) -> None:

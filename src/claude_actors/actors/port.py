@@ -27,7 +27,6 @@ from claude_actors.actors.port_messages import (
     ReportTo,
     Spawned,
     SpawnRefused,
-    StartPort,
     StderrChunk,
     StopPort,
     WriteLines,
@@ -52,7 +51,10 @@ OVERDUE: Final = 3.0
 
 
 class PortActor(ReactorActor):
-    """Owns one port for its whole life; ends when the port has."""
+    """Owns one port for its whole life, which it starts; ends when the port has.
+
+    PortSpawned or PortStartFailed is reported to the session first, and the port's end last.
+    """
 
     accepts: ClassVar[tuple[type, ...]] = (*get_args(Command), *get_args(Happening))
 
@@ -78,6 +80,14 @@ class PortActor(ReactorActor):
         self._port_running = False
         self._failure: BaseException | None = None
 
+    def on_start(self) -> None:
+        """Start the port: from here on it must be stopped, whatever happens."""
+        self._port_running = True
+        try:
+            self._port.start(ActorSink(self.actor_ref))
+        except BaseException as error:
+            self._fail(error)
+
     def on_message(self, message: Command | Happening) -> None:
         """Carry out a command or pass on what the port said; after a failure only the port's end matters."""
         if self._failure is not None:
@@ -90,7 +100,7 @@ class PortActor(ReactorActor):
         except BaseException as error:
             self._fail(error)
 
-    def _handle_message(self, message: Command | Happening) -> None:  # noqa: C901 - one line for each message
+    def _handle_message(self, message: Command | Happening) -> None:
         match message:
             case ChunkReceived(chunk):
                 self._pass_on(self._lines.feed(chunk))
@@ -98,8 +108,6 @@ class PortActor(ReactorActor):
                 self._write(lines)
             case StderrChunk(chunk):
                 self._pass_on_stderr(self._stderr.feed(chunk))
-            case StartPort():
-                self._start()
             case CloseInput():
                 self._port.close_input()
             case StopPort(deadlines, last_line):
@@ -134,25 +142,14 @@ class PortActor(ReactorActor):
         if self._port_running:
             self._port.stop(KILL_NOW)
 
-    def _start(self) -> None:
-        if self._port_running or self.ended:
-            return
-        self._port_running = True
-        self._port.start(ActorSink(self.actor_ref))
-
     def _stop_port(self, deadlines: StopDeadlines, last_line: bytes | None = None) -> None:
-        if self._port_running:
-            if last_line is not None:
-                with suppress(ClaudeActorsError):
-                    self._port.write(last_line)
-            self._port.stop(deadlines)
-        else:
-            self._end(PortStartFailed(SpawnFailed(program="the CLI", reason="stopped before it was started")))
+        if last_line is not None:
+            with suppress(ClaudeActorsError):
+                self._port.write(last_line)
+        self._port.stop(deadlines)
 
     def _fail(self, error: BaseException) -> None:
         """End the port before the actor ends: who is told of that must find nothing left."""
-        if not self._port_running:
-            raise error
         self._failure = error
         self._port.stop(KILL_NOW)
         self.tell_after(KILL_NOW.kill + OVERDUE, GiveUpPort())

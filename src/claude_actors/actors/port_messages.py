@@ -17,10 +17,6 @@ from claude_actors.actors.port_types import PortExit, StopDeadlines
 # --- commands ---
 
 
-class StartPort(Struct, frozen=True):
-    """Start the other side; PortSpawned or PortStartFailed is reported."""
-
-
 class WriteLines(Struct, frozen=True):
     """Write whole lines, newlines included; only a failure is reported."""
 
@@ -55,7 +51,7 @@ class GiveUpPort(Struct, frozen=True):
     urgent: ClassVar[bool] = True
 
 
-Command: TypeAlias = StartPort | WriteLines | CloseInput | StopPort | ReportTo | GiveUpPort
+Command: TypeAlias = WriteLines | CloseInput | StopPort | ReportTo | GiveUpPort
 
 # --- what the port says, on its way from the sink into the actor ---
 

@@ -1,12 +1,12 @@
-"""Everything that comes before the process: finding the program, its version, writing private files, making the port.
+"""Everything up to a running process: finding the program, its version, private files, making the port, the spawn.
 
-All of it is slow or a user's code, so it runs in a task's thread, never in the reactor's.
+All of it is slow or a user's code, so it runs in a thread that may wait: a task's, or that of a caller who waits for
+the start anyway. Never in the reactor's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,16 @@ from claude_actors.options import Options
 
 
 class LaunchReady(Struct, frozen=True):
-    """The preparation is done."""
+    """The preparation is done; a process port has its process."""
 
     launch: Launch
     port: Port
+
+    def discard(self) -> None:
+        """Leave nothing of it. Never blocks, any thread."""
+        self.launch.cleanup()
+        if isinstance(self.port, ProcessPort):
+            self.port.discard()
 
 
 class LaunchFailed(Struct, frozen=True):
@@ -37,38 +43,72 @@ class LaunchFailed(Struct, frozen=True):
     error: ClaudeActorsError
 
 
-def prepare_for(
-    owner: pykka.ActorRef[Any],
-    options: Options,
-    *,
-    crowded: Callable[[], bool],
-    resume: str | None = None,
-    one_shot: str | None = None,
-) -> None:
-    """Prepare, and tell `owner` LaunchReady or LaunchFailed; nothing is left if it is dead. Blocks; never raises."""
-    try:
-        launch, port = prepare(options, crowded=crowded, resume=resume, one_shot=one_shot)
-    except ClaudeActorsError as error:
-        with suppress(ActorDeadError):
-            owner.tell(LaunchFailed(error))
-        return
-    try:
-        owner.tell(LaunchReady(launch, port))
-    except ActorDeadError:
-        launch.cleanup()
+class Launching:
+    """Whether one launch comes to a process: said once, by whoever is first. Any thread; never blocks."""
+
+    def __init__(self) -> None:
+        # The first entry counts: an append is one step, where a test and an assignment would be two.
+        self._said: list[bool] = []
+
+    def cancel(self) -> bool:
+        """Have no process spawned any more; False if it is too late for that."""
+        return not self._say(False)
+
+    def go_ahead(self) -> bool:
+        """Say that the process is spawned now; False if it is not wanted any more."""
+        return self._say(True)
+
+    def _say(self, spawn: bool) -> bool:
+        self._said.append(spawn)
+        return self._said[0]
 
 
-def prepare(
-    options: Options, *, crowded: Callable[[], bool], resume: str | None = None, one_shot: str | None = None
-) -> tuple[Launch, Port]:
-    """Make the launch and the port of a session, or of the one prompt `one_shot`. Blocks.
+class Preparation(Struct, frozen=True):
+    """What is to be launched: a session, or a run of the one prompt `one_shot`.
 
-    `crowded` says whether who reads what the port reads is behind. Raises ClaudeActorsErrors only, with nothing left.
+    `crowded` says whether who reads what the port reads is behind.
     """
-    try:
-        launch = _launch(options, resume, one_shot)
+
+    options: Options
+    crowded: Callable[[], bool]
+    launching: Launching
+    resume: str | None = None
+    one_shot: str | None = None
+
+    def run(self) -> LaunchReady | LaunchFailed:
+        """Prepare and spawn. Blocks; never raises."""
         try:
-            return launch, _port(options, launch, crowded)
+            return LaunchReady(*prepare(self))
+        except ClaudeActorsError as error:
+            return LaunchFailed(error)
+
+    def run_for(self, owner: pykka.ActorRef[Any]) -> None:
+        """Run, and tell `owner` the outcome; nothing is left if it is dead. Blocks; for a task's thread."""
+        outcome = self.run()
+        try:
+            owner.tell(outcome)
+        except ActorDeadError:
+            discard_launch(outcome)
+
+
+def discard_launch(message: object) -> bool:
+    """Leave nothing of a launch that nobody takes; False for any other message. An actor's `rescue`."""
+    if isinstance(message, LaunchReady):
+        message.discard()
+    return isinstance(message, LaunchReady | LaunchFailed)
+
+
+def prepare(wanted: Preparation) -> tuple[Launch, Port]:
+    """Make the launch and its port, and spawn. Blocks. Raises ClaudeActorsErrors only, with nothing left."""
+    try:
+        launch = _launch(wanted.options, wanted.resume, wanted.one_shot)
+        try:
+            port = _port(wanted.options, launch, wanted.crowded)
+            if isinstance(port, ProcessPort):
+                if not wanted.launching.go_ahead():
+                    raise SpawnFailed(program=launch.argv[0], reason="stopped before it was started")
+                port.spawn()
+            return launch, port
         except BaseException:
             launch.cleanup()
             raise

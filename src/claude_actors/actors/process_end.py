@@ -99,7 +99,7 @@ class ProcessEnd:
             self._timer.cancel()
         # In this order: the leader's zombie keeps the number of the group from being given to a stranger.
         self._signal_group(signal.SIGKILL)
-        self._warden.forget_group(self._pid)
+        self._warden.forget_group(self._cookie)
         self._died()
         self._reap()
 

@@ -1,7 +1,8 @@
 """The port that is a process: spawned without a shell, read in slices, written without blocking, ended for certain.
 
 It ties the pipes, the spawn and the end of one process together and reports to its sink in the right order. It knows
-bytes and exits, nothing of frames. Its public methods may be called by any thread; all the rest runs in the reactor's.
+bytes and exits, nothing of frames. Its public methods may be called by any thread, and only `spawn` blocks; all the
+rest runs in the reactor's.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from claude_actors.actors.port_types import PortExit, PortSink, StopDeadlines
 from claude_actors.actors.process_end import ProcessEnd, kill_at_once
 from claude_actors.actors.reactor import Reactor
 from claude_actors.actors.spawn import Process, Program, spawn
+from claude_actors.actors.sweeper import Sweeper
 from claude_actors.actors.task_pool import TaskPool
 from claude_actors.actors.timers import TimerHandle
 from claude_actors.actors.warden_link import WardenLink
@@ -49,6 +51,7 @@ class ProcessPort:
         self._max_unwritten = max_unwritten
         self._write_timeout = write_timeout
         self._crowded = crowded
+        self._process: Process | None = None
         self._stop: StopDeadlines | None = None
         self._end: ProcessEnd | None = None
         self._readers: tuple[PipeReader, ...] = ()
@@ -59,15 +62,32 @@ class ProcessPort:
 
     # --- any thread ---
 
+    def spawn(self) -> None:
+        """Bring the process up, for `start` to go on with or `discard` to end. Raises SpawnFailed, with nothing left.
+
+        Blocks until the program runs, and for as long as a disk hangs.
+        """
+        self._take_reactor()
+        try:
+            self._bring_up()
+        except BaseException:
+            self._let_go()
+            raise
+
+    def discard(self) -> None:
+        """End what `spawn` has brought up and nobody is going to start. Never blocks."""
+        if self._process is not None:
+            self._reactor.call_soon(partial(self._end_unwanted, self._process))
+
     def start(self, sink: PortSink) -> None:
-        """Spawn in a task's thread and report to `sink`."""
+        """Report to `sink`; a process that is not up yet is spawned in a task's thread."""
         self._sink = sink
-        self._reactor = Reactor.acquire()
+        if self._process is None:
+            self._take_reactor()
         self._writer = PipeWriter(
             self._reactor, sink.write_failed, limit=self._max_unwritten, timeout=self._write_timeout
         )
-        LIVE_PORTS.add(self)
-        self._reactor.call_soon(self._spawn)
+        self._reactor.call_soon(self._spawn_in_task if self._process is None else self._spawned)
 
     def write(self, lines: bytes) -> None:
         """Write whole lines; before the spawn they are queued. Raises WriteFailed if they are refused."""
@@ -80,41 +100,48 @@ class ProcessPort:
     def stop(self, deadlines: StopDeadlines) -> None:
         """Close stdin now, TERM and KILL the group when the deadlines pass."""
         self._stop = deadlines
-        if hasattr(self, "_reactor"):
+        if hasattr(self, "_writer"):
             self._writer.close()
             self._reactor.call_soon(lambda: self._hasten(deadlines))
 
     # --- spawning ---
 
-    def _spawn(self) -> None:
-        WardenLink.of(self._reactor).expect(self._cookie, self._start_task)
+    def _take_reactor(self) -> None:
+        self._reactor = Reactor.acquire()
+        LIVE_PORTS.add(self)
 
-    def _start_task(self) -> None:
+    def _bring_up(self) -> None:
+        warden = WardenLink.of(self._reactor)
+        warden.expect(self._cookie)
         try:
-            TaskPool.of(self._reactor).run(self._spawn_in_task, needed=True)
-        except BaseException as error:
-            self._not_spawned(error)
+            if self._stop is not None:
+                raise SpawnFailed(program=str(self._program.argv[0]), reason="stopped before it was started")
+            self._process = spawn(self._program, self._cookie)
+        except BaseException:
+            warden.forget_cookie(self._cookie)
+            raise
 
     def _spawn_in_task(self) -> None:
-        """Runs in a task's thread: program and directory are files, and a disk that hangs must hold up nobody else."""
         try:
-            process = self._spawn_unless_stopped()
+            TaskPool.of(self._reactor).run(self._spawn_and_go_on, needed=True)
         except BaseException as error:
-            self._reactor.call_soon(partial(self._not_spawned, error))
+            self._spawn_failed(error)
+
+    def _spawn_and_go_on(self) -> None:
+        try:
+            self._bring_up()
+        except BaseException as error:
+            self._reactor.call_soon(partial(self._spawn_failed, error))
         else:
-            self._reactor.call_soon(partial(self._spawned, process))
+            self._reactor.call_soon(self._spawned)
 
-    def _spawn_unless_stopped(self) -> Process:
-        if self._stop is not None:
-            raise SpawnFailed(program=str(self._program.argv[0]), reason="stopped before it was started")
-        return spawn(self._program, self._cookie)
-
-    def _spawned(self, process: Process) -> None:
+    def _spawned(self) -> None:
+        process = self._process
+        assert process is not None
         try:
             self._end = ProcessEnd(self._reactor, process, died=self._died, gone=self._gone)
         except BaseException as error:
-            # The system has run out of something; a process that we cannot watch must not stay.
-            self._reactor.again().run_blocking(lambda: kill_at_once(process), self._undone, self._undone)
+            self._kill_unwatched(process)
             self._spawn_failed(error)
             return
         self._readers = (
@@ -126,13 +153,21 @@ class ProcessPort:
         if self._stop is not None:
             self._hasten(self._stop)
 
-    def _undone(self, _result: BaseException | None) -> None:
+    def _end_unwanted(self, process: Process) -> None:
+        self._kill_unwatched(process)
+        self._let_go()
+
+    def _kill_unwatched(self, process: Process) -> None:
+        """End a process that has no ProcessEnd: nobody wants it, or the system has run out of something."""
+
+        def sweep(_result: BaseException | None) -> None:
+            Sweeper.of(self._reactor).sweep(self._cookie, process.birth, self._swept)
+
+        self._reactor.again().run_blocking(lambda: kill_at_once(process), sweep, sweep)
+
+    def _swept(self) -> None:
         WardenLink.of(self._reactor).forget_cookie(self._cookie)
         self._reactor.release()
-
-    def _not_spawned(self, error: BaseException) -> None:
-        WardenLink.of(self._reactor).forget_cookie(self._cookie)
-        self._spawn_failed(error)
 
     def _spawn_failed(self, error: BaseException) -> None:
         self._writer.abandon(WriteFailed("the line was not written: the CLI could not be started"))

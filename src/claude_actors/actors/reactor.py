@@ -122,7 +122,7 @@ class Reactor:
         return self
 
     def at_close(self, function: Callable[[], object]) -> None:
-        """Run `function` in the reactor's thread when it ends; last added, first run. Reactor thread only."""
+        """Run `function` in the reactor's thread when it ends; last added, first run. Any thread of a user."""
         self._closers.append(function)
 
     # --- any thread ---

@@ -17,6 +17,7 @@ from pykka import ActorDeadError
 from claude_actors.actors.contained import run_user_code
 from claude_actors.actors.deliveries import Deliveries, mailbox_limits
 from claude_actors.actors.port_types import check_size
+from claude_actors.actors.preparation import LaunchFailed, Launching, LaunchReady, Preparation
 from claude_actors.actors.present_options import PresentOptions
 from claude_actors.callbacks.approvals import PendingApproval, find_approvals
 from claude_actors.errors import ClaudeActorsError, SessionEnded, SessionStoppedError
@@ -61,7 +62,10 @@ class SessionRecord:
         self.running_since: float | None = None
         self.keeper: pykka.ActorRef[Any] | None = None
         self.port: pykka.ActorRef[Any] | None = None
+        #: Why a start that is still under way is not wanted any more.
+        self.unwanted: str | None = None
         self.handle: Any = None
+        self._first_launch: LaunchReady | LaunchFailed | None = None
         # Guards the callbacks against the end; nothing of a user's runs inside.
         self._ending = threading.Lock()
         self._when_over: list[WhenOver] = []
@@ -111,6 +115,26 @@ class SessionRecord:
             return ()
         pending = self._approvals.pending(self.handle)
         return tuple(approval.tool_name for approval in pending)
+
+    # --- its launches ---
+
+    def preparation(self, launching: Launching, resume: str | None = None) -> Preparation:
+        """Say what the next process is to be."""
+        return Preparation(self.present.for_launch(), self.messages.crowded, launching, resume)
+
+    def launch_first(self) -> None:
+        """Launch the first process in this thread, because its caller waits for that anyway. Blocks; never raises.
+
+        It saves handing the launch to another thread and back, which takes as long as the launch does.
+        """
+        self._first_launch = self.preparation(Launching()).run()
+
+    def take_first_launch(self) -> LaunchReady | LaunchFailed | None:
+        """Give what came of `launch_first`, once."""
+        launched, self._first_launch = self._first_launch, None
+        return launched
+
+    # --- operations ---
 
     def new_operation(self, changes: Mapping[str, Any] | None) -> tuple[int, Promise[dict[str, Any] | None]]:
         """Make the place of one operation's answer, and its number; `changes` are the options that it changes."""

@@ -21,7 +21,14 @@ from claude_actors.actors.callback_runner import CallbackRunner
 from claude_actors.actors.contained import warn
 from claude_actors.actors.port import OVERDUE, PortActor
 from claude_actors.actors.port_types import KILL_NOW, Port
-from claude_actors.actors.preparation import LaunchFailed, LaunchReady, prepare_for, start_port, stop_deadlines
+from claude_actors.actors.preparation import (
+    LaunchFailed,
+    Launching,
+    LaunchReady,
+    discard_launch,
+    start_port,
+    stop_deadlines,
+)
 from claude_actors.actors.record import SessionRecord
 from claude_actors.actors.session_messages import (
     Begin,
@@ -36,7 +43,7 @@ from claude_actors.actors.task_pool import PoolExhausted, TaskPool
 from claude_actors.actors.timers import TimerHandle
 from claude_actors.callbacks.shadowing import hook_warnings
 from claude_actors.cli.launch import Launch
-from claude_actors.errors import ActorFailed, SpawnFailed, TurnSilent
+from claude_actors.errors import ActorFailed, ClaudeActorsError, SpawnFailed, TurnSilent
 from claude_actors.protocol import effects, inputs
 from claude_actors.protocol.callbacks import CallbackRules
 from claude_actors.protocol.machine import MachineConfig, SessionMachine
@@ -58,12 +65,12 @@ class SessionActor(ReactorActor):
         self._resume = resume
         self._delay = delay
         self._timers: dict[str, TimerHandle] = {}
+        self._launching: Launching | None = None
         self._launch: Launch | None = None
         self._port: pykka.ActorRef[PortActor] | None = None
         self._port_over = False
         self._end: effects.EndSession | None = None
         self._late: list[Wish] = []
-        self._unwritten: list[bytes] = []
         self._servers: dict[int, Mapping[str, Any]] = {}
 
     def on_start(self) -> None:
@@ -87,9 +94,9 @@ class SessionActor(ReactorActor):
             case LaunchReady(launch, port):
                 self._launched(launch, port)
             case LaunchFailed(error):
-                self._step(inputs.PortStartFailed(error))
+                self._launch_failed(error)
             case PortOverdue():
-                self._tell_port(port_messages.GiveUpPort())
+                self._give_up()
             case ActorEnded(reason=reason):
                 self._port_ended(reason)
             case events.CallbackWarned():
@@ -127,43 +134,58 @@ class SessionActor(ReactorActor):
 
     @property
     def rescue(self) -> Callable[[object], bool] | None:
-        """Gives wishes back to the keeper: the next process can serve them, or its end answers for them."""
+        """Gives wishes back to the keeper, whose next process or end serves them; ends what was launched too late."""
         return partial(_give_back, self.supervisor)
 
     # --- starting ---
 
     def _begin(self) -> None:
-        if self._end is None:
-            record = self._record
-            options, crowded = record.present.for_launch(), record.messages.crowded
-            try:
-                self._pool.run(partial(prepare_for, self.actor_ref, options, crowded=crowded, resume=self._resume))
-            except PoolExhausted as error:
-                self._step(inputs.PortStartFailed(SpawnFailed(program="the CLI", reason=str(error))))
-
-    def _launched(self, launch: Launch, port: Port) -> None:
-        self._launch = launch
         if self._end is not None:
             return
+        first = self._record.take_first_launch()
+        if first is not None:
+            self.on_message(first)
+            return
+        self._launching = Launching()
+        wanted = self._record.preparation(self._launching, self._resume)
+        try:
+            self._pool.run(partial(wanted.run_for, self.actor_ref))
+        except PoolExhausted as error:
+            self._launching = None
+            self._step(inputs.PortStartFailed(SpawnFailed(program="the CLI", reason=str(error))))
+
+    def _launched(self, launch: Launch, port: Port) -> None:
+        self._launching, self._launch = None, launch
         self._port = self._record.port = start_port(port, self.actor_ref, self._options)
-        self._step(inputs.Prepared(OpenRequest("initialize", launch.initialize), launch.initialize_timeout))
-        self._port.tell(port_messages.StartPort())
+        if self._end is None:
+            # The port's first report comes after this: it is told to us, and we are busy.
+            self._step(inputs.Prepared(OpenRequest("initialize", launch.initialize), launch.initialize_timeout))
+        else:
+            self._port.tell(port_messages.StopPort(KILL_NOW))
+
+    def _launch_failed(self, error: ClaudeActorsError) -> None:
+        self._launching = None
+        if self._end is None:
+            self._step(inputs.PortStartFailed(error))
+        else:
+            self._finish_session()
 
     # --- running ---
 
     def _step(self, event: inputs.Input) -> None:
-        for effect in self._machine.handle(event, self.reactor.now()):
+        wanted = self._machine.handle(event, self.reactor.now())
+        # First of all: the CLI reads meanwhile.
+        self._write([effect.line for effect in wanted if type(effect) is effects.WriteLine])
+        for effect in wanted:
             self._carry_out(effect)
-        if self._unwritten:
-            self._write()
 
     def _carry_out(self, effect: effects.Effect) -> None:  # noqa: C901 - one line for each effect
         record = self._record
         match effect:
             case effects.DeliverMessages(lines):
                 record.deliveries.deliver(lines)
-            case effects.WriteLine(line):
-                self._unwritten.append(line)
+            case effects.WriteLine():
+                pass  # written before everything else
             case effects.StartCallback():
                 self._callbacks.start(effect)
             case effects.SetTimer(key, at):
@@ -217,13 +239,13 @@ class SessionActor(ReactorActor):
         if timer is not None:
             timer.cancel()
 
-    def _write(self) -> None:
+    def _write(self, lines: list[bytes]) -> None:
         """Write all lines of a step together: a write costs as much as the rest of an answer."""
-        lines, self._unwritten = self._unwritten, []
+        if not lines or self._port is None or not self._port.is_alive():
+            return
         together = b"".join(lines)
         for written in (together,) if len(together) <= self._options.write_limit_bytes else lines:
-            if self._port is not None and self._port.is_alive():
-                tell_now(self._port, port_messages.WriteLines(written))
+            tell_now(self._port, port_messages.WriteLines(written))
 
     def _tell_port(self, message: port_messages.Command) -> None:
         if self._port is not None and self._port.is_alive():
@@ -232,7 +254,6 @@ class SessionActor(ReactorActor):
     # --- ending ---
 
     def _stop_port(self, last_line: bytes | None) -> None:
-        self._write()
         deadlines = stop_deadlines(self._options)
         self._tell_port(port_messages.StopPort(deadlines, last_line))
         # The end of a process is certain. That of a port that somebody else has made is not.
@@ -242,9 +263,20 @@ class SessionActor(ReactorActor):
     def _end_with(self, end: effects.EndSession) -> None:
         self._end = end
         self._callbacks.close()
-        # The port's last words may still wait in our inbox, behind a stop that overtook them; its own end is the last.
-        if self._port is None or self._port_over:
+        if self._port is None:
+            # A process that is being spawned is ended as soon as it is there.
+            if self._launching is None or self._launching.cancel():
+                self._finish_session()
+        elif self._port_over:
+            # Else the port's last words may still wait in our inbox, behind a stop that overtook them; its own end is
+            # the last.
             self._finish_session()
+
+    def _give_up(self) -> None:
+        if self._port is None:
+            self._finish_session()
+        else:
+            self._tell_port(port_messages.GiveUpPort())
 
     def _port_ended(self, reason: BaseException | None) -> None:
         self._port_over = True
@@ -277,6 +309,8 @@ class SessionActor(ReactorActor):
 
 
 def _give_back(keeper: Supervisor, message: object) -> bool:
+    if discard_launch(message):
+        return True
     if not isinstance(message, Wish) or not isinstance(keeper, pykka.ActorRef):
         return False
     try:

@@ -42,6 +42,9 @@ class Sweeper:
 
         The caller is a user of the reactor until then.
         """
+        if birth.was_the_last():
+            done()
+            return
         self._add(_Sweep(cookie.encode(), birth, done))
 
     def _add(self, sweep: _Sweep) -> None:

@@ -1,7 +1,7 @@
 """Ends what a Python process has left behind when it was killed; also the sweep that the live runtime uses.
 
-Run as a file it is the warden: a tiny process that is told through a pipe which process groups and cookies are alive,
-and ends them when the pipe closes without a goodbye. It may import nothing but the standard library.
+Run as a file it is the warden: a tiny process that sleeps until the one it was started by is gone, and then ends what
+still stands in the table that both of them have open. It may import nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from typing import Final
 
 #: The variable by which every descendant of a port is known, also after it has left the process group.
 COOKIE_NAME: Final = "CLAUDE_ACTORS_PORT"
+
+#: The bytes of a row in the table: they divide a page, so that a row is written in one piece.
+ROW: Final = 64
 
 _TERM_GRACE: Final = 1.0
 _SWEEP_FOR: Final = 2.0
@@ -108,33 +111,30 @@ def _signal_group(group: int, number: int) -> bool:
 
 
 class Ward:
-    """Who is alive, as far as the warden was told."""
+    """Who is alive, by what stands in the table.
 
-    def __init__(self) -> None:
-        self.groups: set[int] = set()
-        self.cookies: set[bytes] = set()
-        self.goodbye = False
+    A row is written whole before the bearer of its cookie is born, again when the bearer's group is known and when that
+    is about to be reaped, and blanked when nobody bears the cookie any more. It takes no call, so that a session wakes
+    nobody, and what was written is there however suddenly the writer dies.
+    """
 
-    def hear(self, line: bytes) -> None:
-        """Take in one line.
+    def __init__(self, groups: Iterable[int] = (), cookies: Iterable[bytes] = ()) -> None:
+        self.groups = set(groups)
+        self.cookies = set(cookies)
 
-        `* cookie` (a bearer is about to be born), `+ group cookie`, `- group` (about to be reaped), `. cookie` (swept),
-        or `q` (goodbye).
-        """
-        match line.split():
-            case [b"*", cookie]:
-                self.cookies.add(cookie)
-            case [b"+", group, cookie]:
-                self.groups.add(int(group))
-                self.cookies.add(cookie)
-            case [b"-", group]:
-                self.groups.discard(int(group))
-            case [b".", cookie]:
-                self.cookies.discard(cookie)
-            case [b"q"]:
-                self.goodbye = True
-            case _:
-                pass
+    @classmethod
+    def read(cls, table: bytes) -> Ward:
+        """Read a table; what is no row is passed over."""
+        ward = cls()
+        for at in range(0, len(table), ROW):
+            match table[at : at + ROW].split():
+                case [group, cookie] if group.isdigit() and len(table) >= at + ROW:
+                    ward.cookies.add(cookie)
+                    if int(group):
+                        ward.groups.add(int(group))
+                case _:
+                    pass
+        return ward
 
     def end_all(self) -> None:
         """End everything that is alive: TERM, a short grace, KILL, and a sweep for who has left the group."""
@@ -153,15 +153,19 @@ class Ward:
             time.sleep(_STEP)
 
 
+def row(group: int, cookie: str) -> bytes:
+    """Give the row of a bearer; its group is 0 while that is not known."""
+    return f"{group} {cookie}".encode().ljust(ROW)
+
+
 def main() -> None:
-    """Listen until the pipe closes, then end what is left unless there was a goodbye."""
+    """Wait until the other end of our input is closed, by a goodbye or a death, then end what is left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
-    ward = Ward()
-    for line in sys.stdin.buffer:
-        ward.hear(line)
-    if not ward.goodbye:
-        ward.end_all()
+    table = int(sys.argv[1])
+    while os.read(0, 1):
+        pass
+    Ward.read(os.pread(table, os.fstat(table).st_size, 0)).end_all()
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from claude_actors.cli.draft import Draft
 from claude_actors.cli.private_files import PrivateFiles
 from claude_actors.cli.rows import CLI_ROWS
 from claude_actors.errors import SpawnFailed
-from claude_actors.options import Options
+from claude_actors.options import Options, given_names
 
 # The CLI compares with exactly this name where it treats SDK sessions apart, so a name of our own would lose that;
 # `client_app` is where we introduce ourselves.
@@ -64,8 +64,10 @@ def build_launch(
     cwd = _checked_cwd(options, cli)
     draft = Draft(options, one_shot=not streaming_input)
     try:
+        given = set(given_names(options))
         for row in CLI_ROWS:
-            row.apply(draft)
+            if row.always or row.name in given:
+                row.apply(draft)
     except BaseException:
         draft.private_files.remove()
         raise

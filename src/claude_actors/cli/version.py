@@ -35,14 +35,14 @@ class VersionCheck:
     warning: str | None = None
 
 
-_known: dict[tuple[str, int, int], VersionCheck] = {}
+_known: dict[tuple[int, ...], VersionCheck] = {}
 
 
 def check_version(path: Path, env: Mapping[str, str], *, timeout: float = 2.0, user: str | None = None) -> VersionCheck:
     """Ask the program at `path` for its version, in the environment and as the user that the session will have.
 
-    Answers of the same file (path, modification time, size) are remembered. Raises UnsupportedVersion when the version
-    is below the minimum; every other trouble becomes `VersionCheck.warning`.
+    Answers of the same file (device, inode, modification time, size) are remembered. Raises UnsupportedVersion when the
+    version is below the minimum; every other trouble becomes `VersionCheck.warning`.
     """
     key = _identity(path)
     if key is not None and key in _known:
@@ -71,12 +71,12 @@ def _asked(path: Path, env: Mapping[str, str], timeout: float, user: str | None)
     return VersionCheck(path, version=version)
 
 
-def _identity(path: Path) -> tuple[str, int, int] | None:
+def _identity(path: Path) -> tuple[int, ...] | None:
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return os.path.realpath(path), found.st_mtime_ns, found.st_size
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _run(argv: list[str], env: Mapping[str, str], timeout: float, user: str | None) -> tuple[bytes, int]:

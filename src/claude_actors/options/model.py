@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import attrgetter
 from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -161,15 +162,18 @@ class Options:
 
     def __post_init__(self) -> None:
         # Most of the many options are the very object that is their default: nothing to copy, nothing to check.
-        self._take([name for name, default in _plain_defaults() if getattr(self, name) is not default])
+        self._take(given_names(self))
 
     def replace(self, **changes: Any) -> Options:
         """Return a copy with `changes`; raises InvalidOptions for an unsound value, TypeError for an unknown name."""
-        if unknown := changes.keys() - set(option_names()):
+        names, _defaults, values = _all_options()
+        if unknown := changes.keys() - set(names):
             raise TypeError(f"there is no such option: {', '.join(sorted(unknown))}")
         copy = object.__new__(Options)
-        for name in option_names():
-            object.__setattr__(copy, name, changes[name] if name in changes else getattr(self, name))
+        for name, value in zip(names, values(self), strict=True):
+            object.__setattr__(copy, name, value)
+        for name, value in changes.items():
+            object.__setattr__(copy, name, value)
         copy._take(changes)
         return copy
 
@@ -199,9 +203,17 @@ def option_names() -> tuple[str, ...]:
     return tuple(f.name for f in dataclasses.fields(Options))
 
 
+def given_names(options: Options) -> list[str]:
+    """Name the options whose values are not the very objects that are their defaults."""
+    names, defaults, values = _all_options()
+    return [name for name, default, value in zip(names, defaults, values(options), strict=True) if value is not default]
+
+
 @cache
-def _plain_defaults() -> tuple[tuple[str, object], ...]:
-    return tuple((f.name, f.default) for f in dataclasses.fields(Options))
+def _all_options() -> tuple[tuple[str, ...], tuple[object, ...], Callable[[Options], tuple[object, ...]]]:
+    """Return the names of all options, their plain defaults, and what reads their values off an Options in one go."""
+    names = option_names()
+    return names, tuple(f.default for f in dataclasses.fields(Options)), attrgetter(*names)
 
 
 @cache
