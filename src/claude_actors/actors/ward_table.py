@@ -6,7 +6,6 @@ It decides which row is whose. Writing one is a copy in memory: nobody is woken 
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 
 from claude_actors.actors import fds
@@ -62,5 +61,7 @@ def _nameless_file() -> int:
     # Not mapped into memory: a SIGKILL can cut a copy in half, but no system call.
     if hasattr(os, "memfd_create"):
         return os.memfd_create("claude-actors-wards", os.MFD_CLOEXEC)
+    import tempfile  # only here, for its import takes as long as that of a tenth of this library
+
     with tempfile.TemporaryFile() as file:
         return os.dup(file.fileno())

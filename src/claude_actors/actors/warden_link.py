@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import socket
 import subprocess
 import sys
 import threading
@@ -119,6 +118,8 @@ class Warden:
     """One warden process; raises OSError where there can be none. Starting it blocks for a moment."""
 
     def __init__(self, table: WardTable) -> None:
+        import socket  # a millisecond that a program without sessions never needs
+
         ours, theirs = socket.socketpair()
         with theirs:
             #: Its end of this line is closed when it dies, and ours when we do.
