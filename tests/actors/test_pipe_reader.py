@@ -5,8 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
-from collections.abc import Iterator
-from itertools import repeat
+from collections.abc import Callable, Iterator
+from itertools import chain, repeat
 
 import pytest
 from support.leaks import wait_until
@@ -27,27 +27,29 @@ def reactor() -> Iterator[Reactor]:
 class Reading:
     """A reader of a pipe of our own, and what it has said."""
 
-    def __init__(self, reactor: Reactor, crowded: Iterator[bool]) -> None:
+    def __init__(self, reactor: Reactor, rests: Iterator[float]) -> None:
         self.chunks: list[bytes] = []
         self.asked = 0
         self.ended = threading.Event()
         self.ends = 0
-        self._crowded = crowded
+        self._rests = rests
+        self.relieve: Callable[[], object] = lambda: None
         reading, self.writing = os.pipe()
         os.set_blocking(reading, False)
         self.reader: PipeReader
         started = threading.Event()
 
         def start() -> None:
-            self.reader = PipeReader(reactor, reading, self.chunks.append, self._end, self._is_crowded)
+            self.reader = PipeReader(reactor, reading, self.chunks.append, self._end, self._crowded)
             started.set()
 
         reactor.call_soon(start)
         assert started.wait(DEADLINE)
 
-    def _is_crowded(self) -> bool:
+    def _crowded(self, relieved: Callable[[], object]) -> float:
         self.asked += 1
-        return next(self._crowded)
+        self.relieve = relieved
+        return next(self._rests)
 
     def _end(self) -> None:
         self.ends += 1
@@ -55,7 +57,7 @@ class Reading:
 
 
 def test_a_reader_rests_before_each_slice_but_never_twice_in_a_row(reactor: Reactor) -> None:
-    reading = Reading(reactor, repeat(True))
+    reading = Reading(reactor, repeat(0.001))
     os.write(reading.writing, b"one")
     os.close(reading.writing)
     assert reading.ended.wait(DEADLINE)
@@ -64,11 +66,28 @@ def test_a_reader_rests_before_each_slice_but_never_twice_in_a_row(reactor: Reac
     assert (reading.asked, reading.ends) == (2, 1)
 
 
+def test_a_reader_that_is_relieved_reads_on_at_once_and_a_relief_that_comes_late_changes_nothing(
+    reactor: Reactor,
+) -> None:
+    reading = Reading(reactor, chain([3600.0], repeat(0.0)))
+    os.write(reading.writing, b"one")
+    assert wait_until(lambda: reading.asked == 1)
+    for _ in range(3):
+        reading.relieve()
+    assert wait_until(lambda: reading.chunks == [b"one"])
+    os.write(reading.writing, b"two")
+    assert wait_until(lambda: reading.chunks == [b"one", b"two"])
+    os.close(reading.writing)
+    assert reading.ended.wait(DEADLINE)
+    reading.relieve()
+    assert reading.ends == 1
+
+
 def test_a_reader_that_rests_can_be_drained_and_closed(reactor: Reactor) -> None:
-    def crowded() -> Iterator[bool]:
+    def crowded() -> Iterator[float]:
         # While it rests, somebody closes it.
         reactor.call_soon(reading.reader.drain)
-        yield from repeat(True)
+        yield from repeat(0.001)
 
     reading = Reading(reactor, crowded())
     os.write(reading.writing, b"last words")
@@ -82,7 +101,7 @@ def test_a_reader_that_rests_can_be_drained_and_closed(reactor: Reactor) -> None
 
 
 def test_a_reader_that_nobody_is_behind_reads_at_once(reactor: Reactor) -> None:
-    reading = Reading(reactor, repeat(False))
+    reading = Reading(reactor, repeat(0.0))
     os.write(reading.writing, b"one")
     os.close(reading.writing)
     assert reading.ended.wait(DEADLINE)
@@ -92,7 +111,7 @@ def test_a_reader_that_nobody_is_behind_reads_at_once(reactor: Reactor) -> None:
 @pytest.mark.skipif(not hasattr(fcntl, "F_GETPIPE_SZ"), reason="the room of a pipe is fixed here")
 @pytest.mark.parametrize(("size", "widened"), [(BULKY - 1, False), (BULKY, True)])
 def test_a_pipe_that_is_found_full_is_made_wider_and_no_other(reactor: Reactor, size: int, widened: bool) -> None:
-    reading = Reading(reactor, repeat(False))
+    reading = Reading(reactor, repeat(0.0))
     before = fcntl.fcntl(reading.writing, fcntl.F_GETPIPE_SZ)
     os.write(reading.writing, b"x" * size)
     assert wait_until(lambda: sum(map(len, reading.chunks)) == size)

@@ -63,6 +63,10 @@ def options() -> Iterator[Options]:
         yield given
 
 
+def never_crowded(_relieved: object) -> float:
+    return 0.0
+
+
 def interrupt_when(gate: threading.Event) -> None:
     """Press Ctrl-C when the gate opens."""
     passed(gate)
@@ -168,7 +172,7 @@ def test_a_ctrl_c_in_the_midst_of_a_start_leaves_nothing(
 
 
 def test_a_launch_that_nobody_takes_is_undone(options: Options) -> None:
-    wanted = Preparation(options.replace(settings={"model": "x"}), lambda: False, Launching())
+    wanted = Preparation(options.replace(settings={"model": "x"}), never_crowded, Launching())
     launched = wanted.run()
     assert isinstance(launched, LaunchReady)
     pid = launched.port._process.pid  # type: ignore[attr-defined]
@@ -176,7 +180,7 @@ def test_a_launch_that_nobody_takes_is_undone(options: Options) -> None:
     assert discard_launch(launched)
     assert wait_until(lambda: not is_running(pid))
     assert not discard_launch("another message")
-    cancelled = Preparation(options, lambda: False, (launching := Launching()))
+    cancelled = Preparation(options, never_crowded, (launching := Launching()))
     launching.cancel()
     failed = cancelled.run()
     assert isinstance(failed, LaunchFailed)

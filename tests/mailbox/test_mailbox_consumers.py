@@ -11,6 +11,7 @@ import pytest
 
 from claude_actors.errors import MailboxClosed, MailboxTimeout, SessionCrashed
 from claude_actors.mailbox import Mailbox, MailboxLimits
+from claude_actors.mailbox.crowd import AT_WORK, LONG_REST, REST
 from claude_actors.mailbox.pace import PACE
 
 PATIENCE = 30
@@ -244,12 +245,48 @@ def test_it_is_crowded_while_consumers_at_work_are_behind() -> None:
     mailbox.put_many([b"x"] * 1500)
     assert not mailbox.crowded()  # nobody takes anything
     mailbox.get()
-    assert mailbox.crowded()
+    assert mailbox.crowded() == REST
     assert not mailbox.crowded()  # nothing was taken since
     for _ in range(600):
         mailbox.get()
     assert not mailbox.crowded()  # they have caught up
-    mailbox.put(b"x" * 2_000_000)
-    mailbox.get()
-    assert mailbox.crowded()  # few, but large
     mailbox.discard()
+
+
+def test_behind_large_items_the_rest_is_longer_and_ends_when_a_consumer_comes_for_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    mailbox: Mailbox[bytes] = Mailbox(bytes)
+    reliefs: list[str] = []
+    mailbox.put_many([b"x" * 600_000] * 2)
+    assert not mailbox.crowded(lambda: reliefs.append("nobody is at work"))
+    mailbox.get()
+    assert mailbox.crowded(lambda: reliefs.append("taken")) == LONG_REST
+    assert reliefs == []
+    mailbox.get()
+    assert reliefs == ["taken"]
+    assert not mailbox.crowded(lambda: reliefs.append("nothing waits"))
+    mailbox.put(b"x" * 600_000)
+    assert mailbox.crowded(lambda: reliefs.append("again")) == LONG_REST
+    now += AT_WORK
+    assert not mailbox.crowded(lambda: reliefs.append("the consumer has stopped"))
+    mailbox.get()
+    assert reliefs == ["taken", "again"]
+
+
+def test_an_item_that_is_being_decoded_counts_until_it_is_and_a_consumer_that_is_done_meanwhile_is_seen() -> None:
+    rests: list[float] = []
+    mailbox: Mailbox[bytes]
+
+    def decode(item: bytes) -> bytes:
+        rests.append(mailbox.crowded())
+        return item
+
+    mailbox = Mailbox(decode)
+    mailbox.put_many([b"x", b"x" * 600_000])
+    mailbox.get()
+    mailbox.get()
+    assert rests == [0.0, LONG_REST]
+    assert not mailbox.crowded()

@@ -30,9 +30,12 @@ _WIDE_SLICE: Final = 128 * 1024
 _WIDE_PIPE: Final = 256 * 1024
 MAX_UNWRITTEN: Final = 64 * 1024 * 1024
 WRITE_TIMEOUT: Final = 30.0
-_REST: Final = 0.001
 _DRAIN_LIMIT: Final = 1024 * 1024
 _VIEWS_A_WRITE: Final = 64
+
+
+#: Says how long to rest, in seconds, and calls what it is given if the rest is over before.
+Crowded = Callable[[Callable[[], object]], float]
 
 
 class PipeReader:
@@ -40,9 +43,9 @@ class PipeReader:
 
     A pipe that is found full is made wider, where the system has that: the room of all pipes of a user is limited, so
     those that need no more get no more.
-    While `crowded` says that the reader's own reader is behind, it rests a moment before each slice: reading on would
-    only fill the disk, and take the interpreter from who is behind. It never rests twice in a row, so what else comes
-    through the pipe is late by that moment at most.
+    While `crowded` says that the reader's own reader is behind, it rests before each slice, as long as that says or
+    until it is relieved: reading on would only fill memory or the disk, and take the interpreter from who is behind. It
+    never rests twice in a row, so what else comes through the pipe is late by that time at most.
     """
 
     def __init__(
@@ -51,7 +54,7 @@ class PipeReader:
         fd: int,
         received: Callable[[bytes], object],
         ended: Callable[[], object],
-        crowded: Callable[[], bool] = lambda: False,
+        crowded: Crowded = lambda relieved: 0.0,
     ) -> None:
         self._reactor = reactor
         self._fd = fd
@@ -65,11 +68,21 @@ class PipeReader:
         reactor.register(fd, selectors.EVENT_READ, self._readable)
 
     def _readable(self, _events: int) -> None:
-        if self._crowded():
+        rest = self._crowded(self._relieved)
+        if rest > 0:
             self._reactor.unregister(self._fd)
-            self._rest = self._reactor.call_at(self._reactor.now() + _REST, self._rested)
+            self._rest = self._reactor.call_at(self._reactor.now() + rest, self._rested)
         elif self._read() == 0:
             self.close()
+
+    def _relieved(self) -> None:
+        """Any thread."""
+        self._reactor.call_soon(self._end_rest)
+
+    def _end_rest(self) -> None:
+        if self._rest is not None:
+            self._rest.cancel()
+            self._rested()
 
     def _rested(self) -> None:
         self._rest = None

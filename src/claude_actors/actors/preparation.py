@@ -6,7 +6,6 @@ the start anyway. Never in the reactor's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from msgspec import Struct
 from pykka import ActorDeadError
 
 from claude_actors.actors.contained import describe, warn
+from claude_actors.actors.pipes import Crowded
 from claude_actors.actors.port import PortActor
 from claude_actors.actors.port_types import Port, StopDeadlines
 from claude_actors.actors.process_port import ProcessPort
@@ -70,7 +70,7 @@ class Preparation(Struct, frozen=True):
     """
 
     options: Options
-    crowded: Callable[[], bool]
+    crowded: Crowded
     launching: Launching
     resume: str | None = None
     one_shot: str | None = None
@@ -148,7 +148,7 @@ def _launch(options: Options, resume: str | None, one_shot: str | None) -> Launc
     return launch
 
 
-def _port(options: Options, launch: Launch, crowded: Callable[[], bool]) -> Port:
+def _port(options: Options, launch: Launch, crowded: Crowded) -> Port:
     if options.port_factory is None:
         return ProcessPort(
             launch.argv,

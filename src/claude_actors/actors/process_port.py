@@ -7,7 +7,7 @@ rest runs in the reactor's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from claude_actors.actors.contained import warn
 from claude_actors.actors.live_ports import LIVE_PORTS
-from claude_actors.actors.pipes import MAX_UNWRITTEN, WRITE_TIMEOUT, PipeReader, PipeWriter
+from claude_actors.actors.pipes import MAX_UNWRITTEN, WRITE_TIMEOUT, Crowded, PipeReader, PipeWriter
 from claude_actors.actors.port_types import PortExit, PortSink, StopDeadlines
 from claude_actors.actors.process_end import ProcessEnd, kill_at_once
 from claude_actors.actors.reactor import Reactor
@@ -44,7 +44,7 @@ class ProcessPort:
         user: str | None = None,
         max_unwritten: int = MAX_UNWRITTEN,
         write_timeout: float = WRITE_TIMEOUT,
-        crowded: Callable[[], bool] = lambda: False,
+        crowded: Crowded = lambda relieved: 0.0,
     ) -> None:
         self._program = Program(tuple(argv), dict(env), cwd, user)
         self._cookie = uuid4().hex

@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from claude_actors.errors import MailboxClosed, MailboxTimeout
-from claude_actors.mailbox.limits import MIB, MailboxCounts, MailboxLimits, Overflow, OverflowReport
+from claude_actors.mailbox.crowd import Crowd
+from claude_actors.mailbox.limits import MailboxCounts, MailboxLimits, Overflow, OverflowReport
 from claude_actors.mailbox.memory import NOTHING, Memory, Taker
 from claude_actors.mailbox.pace import OFTEN, PACE
 from claude_actors.mailbox.reporting import Reporter
@@ -28,9 +29,6 @@ from claude_actors.mailbox.waiting import (
 
 T = TypeVar("T")
 
-# A backlog that a consumer at work takes a few milliseconds to empty: long enough that it never runs dry meanwhile.
-CROWDED_ITEMS: Final = 1000
-CROWDED_BYTES: Final = MIB // 2
 # What an object counts for in `max_bytes` when items are not bytes.
 NOMINAL_ITEM_BYTES: Final = 256
 
@@ -62,11 +60,11 @@ class Mailbox(Generic[T]):
         measure = len if decode is not None else _nominal_size
         self._memory = Memory(measure)
         self._store = Store(name, limits or MailboxLimits(), overflow, measure, self._memory)
+        self._crowd = Crowd(self._store, self._memory)
         self._waiting = WaitingList()
         self._reporter = Reporter(self._store.reports, on_overflow)
         self.calls_back = on_overflow is not None
         self._streak = 0
-        self._taken_before = 0
 
     # --- producers: any thread, never waiting for a consumer ---
 
@@ -82,17 +80,13 @@ class Mailbox(Generic[T]):
         if self._store.reports:
             self._reporter.deliver()
 
-    def crowded(self) -> bool:
-        """Tell whether consumers have fallen behind though they are at work: they have taken items since the last call.
+    def crowded(self, relieved: Callable[[], object] = lambda: None) -> float:
+        """Tell how long a producer had better rest, in seconds, because consumers at work are behind; else 0.
 
-        The disk that takes the overflow is such a consumer. For the one producer that can do something else for a
-        moment. Never true for a consumer that has stopped.
+        For the one producer that can do something else meanwhile. `relieved` is called, in any thread, if a rest behind
+        large items may end before. Consumers that have stopped are not waited for.
         """
-        taken, before = self._memory.taken_bytes, self._taken_before
-        self._taken_before = taken
-        if taken != before and (len(self._store) >= CROWDED_ITEMS or self._memory.bytes >= CROWDED_BYTES):
-            return True
-        return self._store.disk_is_behind()
+        return self._crowd.rest(relieved)
 
     def put_last(self, item: bytes | T, error: BaseException | None = None) -> None:
         """Put an item that no limit or policy may drop, and close with `error`, in one step. Ignored after a close."""

@@ -38,6 +38,9 @@ class Memory:
         self._free_takers: list[Taker] = []
         self._entered_bytes = self._dropped_bytes = 0
 
+        #: Called once by whoever comes to take an item: what was taken before is decoded and counted by then.
+        self.relief: Callable[[], object] | None = None
+
     def __len__(self) -> int:
         return len(self._items)
 
@@ -93,6 +96,8 @@ class Memory:
         A KeyboardInterrupt leaves the item where it was: signal handlers run after calls, and no call stands between
         the removal and the name `item`, nor between the count and the return.
         """
+        if self.relief is not None:
+            self._relieve()
         item = NOTHING
         try:
             for item in self._oldest:  # noqa: B007 - `popleft()` would be a call
@@ -110,3 +115,8 @@ class Memory:
                 self._items.appendleft(item)
             raise
         return message
+
+    def _relieve(self) -> None:
+        relief, self.relief = self.relief, None
+        if relief is not None:
+            relief()
