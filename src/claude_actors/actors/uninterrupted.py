@@ -17,7 +17,7 @@ def run_uninterrupted(job: Callable[[], T]) -> T:
     A KeyboardInterrupt ends the wait at once, and the job goes on without it. Raises RuntimeError where the system has
     no thread left.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if threading.get_ident() != threading.main_thread().ident:
         return job()
     outcome: Promise[T] = Promise()
 
