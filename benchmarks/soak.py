@@ -187,10 +187,20 @@ class Client:
 FINAL = ("SessionCompleted", "SessionStopped", "SessionFailed")
 
 
+def is_warden(process: psutil.Process) -> bool:
+    """Tell a warden from what must not be left; a zombie is that."""
+    try:
+        return "warden" in " ".join(process.cmdline())
+    except psutil.ZombieProcess:
+        return False
+    except psutil.NoSuchProcess:
+        return True
+
+
 def look(process: psutil.Process) -> dict[str, int]:
     """Measure what must be flat."""
     gc.collect()
-    children = [child for child in process.children(recursive=True) if "warden" not in " ".join(child.cmdline())]
+    children = [child for child in process.children(recursive=True) if not is_warden(child)]
     return {
         "memory": process.memory_info().rss,
         "threads": threading.active_count(),

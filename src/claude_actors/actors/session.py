@@ -6,7 +6,6 @@ knows nothing of restarts: it ends when its process has, and tells its keeper ho
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, assert_never, get_args
@@ -19,6 +18,7 @@ from claude_actors.actors import port_messages
 from claude_actors.actors.base import ActorEnded, ReactorActor, Supervisor, tell_now
 from claude_actors.actors.callback_runner import CallbackRunner
 from claude_actors.actors.contained import warn
+from claude_actors.actors.machine_config import machine_config
 from claude_actors.actors.port import OVERDUE, PortActor
 from claude_actors.actors.port_types import KILL_NOW, Port
 from claude_actors.actors.preparation import (
@@ -45,8 +45,7 @@ from claude_actors.callbacks.shadowing import hook_warnings
 from claude_actors.cli.launch import Launch
 from claude_actors.errors import ActorFailed, ClaudeActorsError, SpawnFailed, TurnSilent
 from claude_actors.protocol import effects, inputs
-from claude_actors.protocol.callbacks import CallbackRules
-from claude_actors.protocol.machine import MachineConfig, SessionMachine
+from claude_actors.protocol.machine import SessionMachine
 from claude_actors.wire.control import OpenRequest
 
 
@@ -77,7 +76,7 @@ class SessionActor(ReactorActor):
         """Make the machine, and begin at once or when the backoff is over."""
         self._callbacks = CallbackRunner(self._record, self.actor_ref, self._pool)
         self._stderr = StderrCaller(self._options.stderr, self._pool)
-        self._machine = SessionMachine(self._config(self._callbacks.rules()))
+        self._machine = SessionMachine(machine_config(self._options, self._callbacks.rules(), self._resume))
         self._record.machine = self._machine
         self.tell_after(self._delay, Begin()) if self._delay > 0 else self._begin()
 
@@ -292,20 +291,6 @@ class SessionActor(ReactorActor):
         if isinstance(self.supervisor, pykka.ActorRef) and self.supervisor.is_alive():
             self.supervisor.tell(SessionOver(self._end, tuple(self._late)))
         self.finish()
-
-    def _config(self, rules: CallbackRules) -> MachineConfig:
-        options = self._options
-        return MachineConfig(
-            salt=os.urandom(4).hex(),
-            rules=rules,
-            max_queued_operations=options.max_queued_operations,
-            max_pending_requests=options.max_pending_requests,
-            max_pending_callbacks=options.max_pending_callbacks,
-            max_line_bytes=options.max_buffer_size,
-            stderr_events=options.stderr_events,
-            stall_after=options.stall_after,
-            resumed_session_id=self._resume or (None if options.fork_session else options.resume),
-        )
 
 
 def _give_back(keeper: Supervisor, message: object) -> bool:

@@ -138,6 +138,8 @@ class Ward:
 
     def end_all(self) -> None:
         """End everything that is alive: TERM, a short grace, KILL, and a sweep for who has left the group."""
+        if not self.cookies:
+            return
         groups = signal_groups(self.groups, signal.SIGTERM)
         deadline = time.monotonic() + _TERM_GRACE
         while groups and time.monotonic() < deadline:
@@ -159,7 +161,7 @@ def row(group: int, cookie: str) -> bytes:
 
 
 def main() -> None:
-    """Wait until the other end of our input is closed, by a goodbye or a death, then end what is left."""
+    """Wait until the other end of our input is closed, by a goodbye or by a death, then end what is left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     table = int(sys.argv[1])

@@ -10,6 +10,7 @@ import selectors
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Final
 from weakref import WeakKeyDictionary
@@ -75,7 +76,8 @@ class WardenLink:
     def close(self) -> None:
         """Let the warden end and reap it; blocks for a moment, so it is for the reactor's end only."""
         if self._warden is not None:
-            self._reactor.unregister(self._warden.line)
+            with suppress(KeyError):  # if it could not be watched
+                self._reactor.unregister(self._warden.line)
             self._warden.end()
         if self._table is not None:
             self._table.close()
