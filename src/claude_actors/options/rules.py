@@ -161,7 +161,7 @@ def _conflicts(options: Options) -> Iterator[tuple[str, str]]:
 
 def _bad_text(value: object, *, native: bool) -> c.Complaint:
     """Find text, however deep, that no argument, environment or JSON line could carry."""
-    if value is None or isinstance(value, int | float):
+    if value is None or isinstance(value, int | float) or callable(value):
         return None
     if isinstance(value, str | os.PathLike):
         return _bad_string(os.fspath(value), native=native)
