@@ -14,8 +14,10 @@ import pytest
 from support.leaks import wait_until
 from support.live import DEADLINE, running
 
-from claude_actors import Mailbox, MailboxTimeout, SessionStopped, select
+from claude_actors import Mailbox, MailboxTimeout, Session, SessionStopped, select, start_session
+from claude_actors.testing.fake import FakeCLI
 from claude_actors.testing.memory_cli import MemoryCLI
+from claude_actors.testing.script import reply, script
 
 
 class Interrupts:
@@ -125,6 +127,18 @@ def test_interrupts_in_the_midst_of_taking_lose_no_message(interrupts: Interrupt
         counts = session.messages().counts()
     assert [message.raw["number"] for message in taken] == list(range(count))
     assert (counts.taken, counts.memory_bytes) == (count, 0)
+
+
+def test_interrupts_in_the_midst_of_starts_leave_nothing(interrupts: Interrupts) -> None:
+    # No actor, thread, process or file: the fixture that looks after every test says so.
+    with FakeCLI(script(reply("hello", times=None))) as cli:
+        options = cli.options()
+        start_session("hello", options).stop()  # so that its version is known
+        for _ in range(60):
+            started: list[Session] = []
+            interrupts.hit(lambda started=started: started.append(start_session("hello", options)))  # type: ignore[misc]
+            for session in started:
+                session.stop()
 
 
 def test_a_signal_handler_may_stop_a_session() -> None:
