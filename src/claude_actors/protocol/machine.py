@@ -276,8 +276,10 @@ class SessionMachine:
         self.callbacks.stop_all(out)
         if port_alive:
             # A CLI that is told to end finishes its turn first, however long that takes, unless it is interrupted.
-            last = encode_request(f"req_stop_{self.config.salt}", Interrupt())
-            out.append(StopPort(last if in_turn and isinstance(outcome, Stopped) else None))
+            must_interrupt = in_turn and isinstance(outcome, Stopped)
+            out.append(
+                StopPort(encode_request(f"req_stop_{self.config.salt}", Interrupt()) if must_interrupt else None)
+            )
         out.append(EndSession(outcome, self.turns.take_all(), self.conversation.session_id))
 
     def _move(self, happening: Happening, out: list[Effect]) -> bool:

@@ -292,5 +292,9 @@ class ServerInfo(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def read(cls, payload: Mapping[str, Any] | None) -> ServerInfo:
         """Read what is there; a field that is missing or odd keeps its default."""
-        info = salvage(cls, payload or {}) or cls()
-        return msgspec.structs.replace(info, raw=dict(payload or {}))
+        plain = dict(payload or {})
+        try:
+            info = msgspec.convert(plain, cls)
+        except (msgspec.ValidationError, RecursionError):
+            info = salvage(cls, plain) or cls()
+        return msgspec.structs.replace(info, raw=plain)
