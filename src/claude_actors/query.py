@@ -13,6 +13,7 @@ from pykka import ActorDeadError
 
 from claude_actors.actors.deliveries import mailbox_limits
 from claude_actors.actors.one_shot import OneShotActor
+from claude_actors.actors.uninterrupted import run_uninterrupted
 from claude_actors.cli.table import unsupported_in_query
 from claude_actors.errors import InvalidOptions, SpawnFailed
 from claude_actors.mailbox import Mailbox
@@ -56,6 +57,7 @@ class Query:
         limits = mailbox_limits(options)
         self._mailbox = message_mailbox(limits=limits, overflow=options.messages_overflow, name="query")
         self._actor: pykka.ActorRef[OneShotActor] | None = None
+        self._started = self._given_up = False
 
     def __iter__(self) -> Iterator[Message]:
         mailbox = self._start()
@@ -87,17 +89,28 @@ class Query:
         self.close()
 
     def _start(self) -> Mailbox[Message]:
-        if self._actor is not None:
+        if self._started:
             raise RuntimeError("a query can be iterated over only once; call query() again")
+        self._started = True
         try:
-            actor = OneShotActor.start(self._options, self._prompt, self._mailbox)
+            actor = run_uninterrupted(self._start_actor)
         except (OSError, RuntimeError) as error:
             # The reactor could not be started: no more files, or no more threads.
             raise SpawnFailed(program="the CLI", reason=str(error)) from error
-        self._actor = actor
+        except BaseException:
+            self._given_up = True
+            self.close()
+            raise
         # For a consumer that lets go of everything: nobody could read what the process still says.
         weakref.finalize(self, _stop, actor).atexit = False
         return self._mailbox
+
+    def _start_actor(self) -> pykka.ActorRef[OneShotActor]:
+        self._actor = OneShotActor.start(self._options, self._prompt, self._mailbox)
+        # Whoever gives up looks for the actor after saying so, and we the other way round: one sees the other.
+        if self._given_up:
+            self.close()
+        return self._actor
 
 
 def _stop(actor: pykka.ActorRef[Any]) -> None:

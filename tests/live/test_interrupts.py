@@ -14,7 +14,7 @@ import pytest
 from support.leaks import wait_until
 from support.live import DEADLINE, running
 
-from claude_actors import Mailbox, MailboxTimeout, Session, SessionStopped, select, start_session
+from claude_actors import Mailbox, MailboxTimeout, Options, Session, SessionStopped, query, select, start_session
 from claude_actors.testing.fake import FakeCLI
 from claude_actors.testing.memory_cli import MemoryCLI
 from claude_actors.testing.script import reply, script
@@ -139,6 +139,13 @@ def test_interrupts_in_the_midst_of_starts_leave_nothing(interrupts: Interrupts)
             interrupts.hit(lambda started=started: started.append(start_session("hello", options)))  # type: ignore[misc]
             for session in started:
                 session.stop()
+
+
+def test_interrupts_in_the_midst_of_queries_leave_nothing(interrupts: Interrupts) -> None:
+    with FakeCLI(script(*[reply("hello")] * 100)) as cli:
+        list(query("hello", Options(cli_path=cli.cli_path)))
+        for _ in range(60):
+            assert interrupts.hit(lambda: list(query("hello", Options(cli_path=cli.cli_path))))
 
 
 def test_a_signal_handler_may_stop_a_session() -> None:
