@@ -57,7 +57,7 @@ class Query:
         limits = mailbox_limits(options)
         self._mailbox = message_mailbox(limits=limits, overflow=options.messages_overflow, name="query")
         self._actor: pykka.ActorRef[OneShotActor] | None = None
-        self._started = self._given_up = False
+        self._given_up = False
 
     def __iter__(self) -> Iterator[Message]:
         mailbox = self._start()
@@ -89,9 +89,8 @@ class Query:
         self.close()
 
     def _start(self) -> Mailbox[Message]:
-        if self._started:
+        if self._actor is not None or self._given_up:
             raise RuntimeError("a query can be iterated over only once; call query() again")
-        self._started = True
         try:
             actor = run_uninterrupted(self._start_actor)
         except (OSError, RuntimeError) as error:

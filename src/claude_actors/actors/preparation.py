@@ -124,7 +124,7 @@ def stop_deadlines(options: Options) -> StopDeadlines:
 
 
 def start_port(port: Port, owner: pykka.ActorRef[Any], options: Options) -> pykka.ActorRef[PortActor]:
-    """Start the actor of a port, told to and supervised by `owner`; the port itself is not started yet."""
+    """Start the actor of a port, which starts the port; it tells `owner` and is supervised by it."""
     return PortActor.start(
         port,
         owner,
