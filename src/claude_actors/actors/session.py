@@ -262,14 +262,15 @@ class SessionActor(ReactorActor):
     def _end_with(self, end: effects.EndSession) -> None:
         self._end = end
         self._callbacks.close()
-        if self._port is None:
-            # A process that is being spawned is ended as soon as it is there.
-            if self._launching is None or self._launching.cancel():
-                self._finish_session()
-        elif self._port_over:
-            # Else the port's last words may still wait in our inbox, behind a stop that overtook them; its own end is
-            # the last.
+        if self._needs_no_wait():
             self._finish_session()
+
+    def _needs_no_wait(self) -> bool:
+        if self._port is not None:
+            # The port's last words may still wait in our inbox, behind a stop that overtook them; its end is the last.
+            return self._port_over
+        # A process that is being spawned is ended as soon as it is there.
+        return self._launching is None or self._launching.cancel()
 
     def _give_up(self) -> None:
         if self._port is None:
